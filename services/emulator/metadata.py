@@ -1,0 +1,12 @@
+"""The metadata server that engines get their tokens from, and the OAuth token endpoint."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute
+
+from services.emulator.platform import Platform
+
+
+def routes(platform: Platform) -> list[BaseRoute]:
+    """Its REST routes."""
+    return []

@@ -1,0 +1,38 @@
+"""What every part of the local platform is given: its state, who calls, operations, and its address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from services.emulator.identity import Identity
+from services.emulator.operations import Operations
+from services.emulator.state import Store
+
+PROJECT_NUMBER_BASE = 100_000_000_000
+
+
+@dataclass
+class Platform:
+    """The one state and what acts on it. `endpoint` is `http://127.0.0.1:PORT`."""
+
+    store: Store
+    endpoint: str
+    schema: Path
+    identity: Identity = field(default_factory=Identity)
+    operations: Operations = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.operations = Operations(self.store)
+
+    def project_number(self, project: str) -> str:
+        """The project's number: the same for ever once asked for. A number is its own number."""
+        if project.isdigit():
+            return project
+        body = self.store.get("project", project)
+        if body is None:
+            number = str(self.store.next_id("project", PROJECT_NUMBER_BASE + 1))
+            body = self.store.put(
+                "project", project, {"projectId": project, "projectNumber": number}
+            )
+        return str(body["projectNumber"])

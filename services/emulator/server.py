@@ -1,0 +1,73 @@
+"""The platform's web application: every API's routes over one state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from services.emulator import (
+    agentruntime,
+    cloudbuild,
+    iam,
+    memorybank,
+    metadata,
+    projects,
+    secretmanager,
+    sessions,
+    storage,
+)
+from services.emulator.errors import ApiError
+from services.emulator.platform import Platform
+
+# sessions and memorybank lie under an engine's path, so they come before agentruntime.
+SERVICES = (
+    sessions,
+    memorybank,
+    agentruntime,
+    metadata,
+    storage,
+    secretmanager,
+    iam,
+    projects,
+    cloudbuild,
+)
+
+
+def create_app(platform: Platform) -> Starlette:
+    """The application; its lifespan starts what runs beside REST (engines) and stops it."""
+    routes: list[BaseRoute] = [Route("/healthz", _healthz)]
+    for service in SERVICES:
+        routes += service.routes(platform)
+    routes.append(
+        Route("/{path:path}", _unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        platform.operations.fail_interrupted()
+        async with agentruntime.running(platform):
+            yield
+
+    # A page in a browser could reach a loopback port under a name of its own (DNS rebinding).
+    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
+    app = Starlette(routes=routes, lifespan=lifespan, middleware=[hosts])
+    app.state.identity = platform.identity
+    app.state.platform = platform
+    return app
+
+
+async def _healthz(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def _unknown(request: Request) -> Response:
+    return ApiError(
+        "NOT_FOUND", f"The local platform has no method {request.method} {request.url.path}."
+    ).response()
