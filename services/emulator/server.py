@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -64,7 +65,9 @@ def create_app(platform: Platform) -> Starlette:
 
 
 async def _healthz(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+    """Says which platform answers: a port may have been taken over by another one."""
+    platform: Platform = request.app.state.platform
+    return JSONResponse({"pid": os.getpid(), "state": str(platform.store.folder.resolve())})
 
 
 async def _unknown(request: Request) -> Response:
