@@ -1,7 +1,7 @@
-"""The environment descriptor: the IDs Terraform made, written by Terraform, read by every deployment.
+"""The environment descriptor: the IDs Terraform made, written by it, read by every deployment.
 
-Terraform writes it as the object `descriptor.json` in the environment's policy bucket, so that no ID
-is ever searched for by its display name.
+Terraform writes it as the object `descriptor.json` in the environment's policy bucket, so that no
+ID is ever searched for by its display name.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ RESERVED_ENV = frozenset(
         "GOOGLE_APPLICATION_CREDENTIALS", "PORT", "K_SERVICE", "K_REVISION", "K_CONFIGURATION",
     }
 )  # fmt: skip
+# The deploy pipeline's account has this name in the stack.
+RESERVED_NAMES = frozenset({"deployer"})
 # Set by slipway on every engine; a manifest cannot set them.
 KIT_ENV = frozenset(
     {
@@ -52,7 +54,7 @@ SecretId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,61}[a-z0-9]$")]
 
 
 class Scaling(_Model):
-    """Instances and limits of one engine (the runtime's rules: CPU 1/2/4/6/8; whole Gi up to 32)."""
+    """Instances and limits of one engine (the runtime's rules: CPU 1/2/4/6/8; Gi up to 32)."""
 
     min_instances: Annotated[int, Field(ge=0, le=10)] = 1
     max_instances: Annotated[int, Field(ge=1, le=1000)] = 3
@@ -99,6 +101,8 @@ class AgentManifest(_Model):
 
     @model_validator(mode="after")
     def _names_are_free(self) -> AgentManifest:
+        if self.name in RESERVED_NAMES:
+            raise ValueError(f"{self.name} is a name of slipway's own; call the agent otherwise")
         for name in (*self.env, *self.secrets):
             if name in RESERVED_ENV:
                 raise ValueError(f"{name} is set by Agent Runtime and cannot be declared")

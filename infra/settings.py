@@ -24,9 +24,9 @@ class Environment(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$")]
-    """1–20 of `[a-z0-9-]`, a letter first; ends names of resources, so it is short."""
+    """1 to 20 of `[a-z0-9-]`, a letter first; ends names of resources, so it is short."""
     project: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$")]
-    """Google Cloud project ID (6–30 characters)."""
+    """Google Cloud project ID (6 to 30 characters)."""
     region: Annotated[str, Field(pattern=r"^[a-z]+-[a-z]+[0-9]+$")] = "us-central1"
     """Region of the engines, the buckets and the triggers."""
     endpoint: Literal["google", "local"]
@@ -41,6 +41,11 @@ class Environment(BaseModel):
     """Where the specialists read: the sample data that they carry."""
     memory: Literal["bank", "none"] = "bank"
     """`bank`: agents need a memory bank; `none`: they run without one."""
+    repository: Annotated[
+        str, Field(pattern=r"^[a-z][a-z0-9-]{0,62}/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    ] = "github/agents"
+    """`CONNECTION/REPOSITORY` of Cloud Build (2nd generation) in this project and region: what the
+    deploy trigger watches. A person makes the connection once, in the console."""
     deletion_policy: Literal["DELETE", "FORCE", "PREVENT", "ABANDON"] = "PREVENT"
     """What `terraform destroy` may do to an engine (FORCE also deletes its sessions)."""
 
@@ -63,7 +68,7 @@ def load(root: Path, name: str) -> Environment:
     """Reads `infra/environments/NAME.toml` under the checkout `root`.
 
     Raises:
-        InputError: no such environment, malformed TOML, or a field that is missing, unknown or wrong.
+        InputError: no such environment, malformed TOML, or a missing, unknown or wrong field.
     """
     path = FOLDER / f"{name}.toml"
     known = names(root)
