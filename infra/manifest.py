@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -86,6 +87,8 @@ class AgentManifest(_Model):
     """Files beside the code that go into the bundle: globs relative to the agent's folder."""
     requirements: str = "agents/requirements.lock"
     """The hashed lock, relative to the checkout, that becomes the bundle's requirements.txt."""
+    app_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")] | None = None
+    """The ADK app's name, for the one agent that people talk to; with the user it is the memory scope."""
     uses_memory: bool = False
     """Whether the agent's account may read and write the memory bank."""
     env: dict[EnvName, EnvValue] = Field(default_factory=dict)
@@ -147,6 +150,23 @@ def load_all(root: Path) -> dict[str, AgentManifest]:
                     fix=f"known agents: {', '.join(manifests)}",
                 )
     return manifests
+
+
+def front(manifests: Mapping[str, AgentManifest]) -> AgentManifest:
+    """The agent that people talk to: the one with an `app_name`.
+
+    Raises:
+        InputError: none has one, or several have.
+    """
+    fronts = [manifest for manifest in manifests.values() if manifest.app_name]
+    if len(fronts) != 1:
+        named = ", ".join(manifest.name for manifest in fronts) or "none"
+        raise InputError(
+            f"exactly one agent has an app_name; here: {named}",
+            where=str(FOLDER),
+            fix=f'write app_name = "…" into the {FILE} of the agent that people talk to, and no other',
+        )
+    return fronts[0]
 
 
 def load(root: Path, name: str) -> AgentManifest:
