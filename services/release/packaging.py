@@ -1,0 +1,60 @@
+"""From agents' folders to bundles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from infra.manifest import AgentManifest
+from services.release import bundle, leaks, sources
+from services.release.bundle import Bundle
+from services.release.describe import describe
+from services.release.parallel import all_of
+
+AT_ONCE = 4
+"""Agents that are packaged side by side; each takes a process of its own the first time."""
+
+
+def package(root: Path, manifest: AgentManifest, cache: Path) -> Bundle:
+    """Builds the bundle of one agent from the checkout `root`.
+
+    Args:
+        cache: folder for what describing a bundle found out (about a second of work).
+
+    Raises:
+        PackageError: something is missing, may not go in, is too large, or does not import.
+    """
+    files = sources.collect(root, manifest)
+    leaks.refuse(files)
+    tar = bundle.canonical_tar(files)
+    archive = bundle.compress(tar, files, manifest.name)
+    digest = bundle.digest(tar)
+    found = describe(tar, digest, manifest, cache)
+    requirements = next(file.data for file in files if file.path == sources.REQUIREMENTS)
+    return Bundle(
+        agent=manifest.name,
+        entrypoint=manifest.entrypoint,
+        python=manifest.python,
+        digest=digest,
+        archive=archive,
+        size=len(tar),
+        files=len(files),
+        requirements=bundle.digest(requirements),
+        framework=found.framework,
+        class_methods=found.class_methods,
+    )
+
+
+def package_all(
+    root: Path, manifests: Mapping[str, AgentManifest], cache: Path, say: Callable[[str], None]
+) -> dict[str, Bundle]:
+    """Builds the bundles of all agents side by side; raises as `package` does."""
+
+    def one(manifest: AgentManifest) -> Bundle:
+        built = package(root, manifest, cache)
+        say(f"{manifest.name}: bundle {built.digest[:12]}, {built.files} files")
+        return built
+
+    calls = {name: partial(one, manifest) for name, manifest in manifests.items()}
+    return all_of(calls, at_most=AT_ONCE)

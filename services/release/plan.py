@@ -1,0 +1,97 @@
+"""What a deployment would change: data only. Nothing here reads or writes anything remote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from infra import names
+from infra.descriptor import Descriptor
+from infra.errors import RemoteError
+from infra.manifest import AgentManifest
+from services.release import spec
+from services.release.bundle import Bundle
+from services.release.target import Target
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field that differs; None where it is not set. Values are texts for people."""
+
+    field: str
+    live: str | None
+    wanted: str | None
+
+
+@dataclass(frozen=True)
+class AgentPlan:
+    """One engine: the whole spec it shall have, and in what it differs from the one it has."""
+
+    agent: str
+    engine: str
+    """Full resource name."""
+    bundle: Bundle
+    spec: Mapping[str, Any] = field(repr=False)
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One release on one environment."""
+
+    environment: str
+    release: str
+    agents: tuple[AgentPlan, ...]
+
+    @property
+    def changed(self) -> tuple[AgentPlan, ...]:
+        """The agents that differ; when there is none, nothing is written anywhere."""
+        return tuple(agent for agent in self.agents if agent.changes)
+
+
+def make_plan(
+    target: Target,
+    descriptor: Descriptor,
+    manifests: Mapping[str, AgentManifest],
+    bundles: Mapping[str, Bundle],
+    *,
+    release: str,
+    live: Mapping[str, Mapping[str, Any]],
+) -> Plan:
+    """Compares what is declared with `live`, each agent's engine as the API gives it.
+
+    Raises:
+        RemoteError: an engine is another environment's or another agent's.
+        InputError: a manifest refers to something that the environment does not have.
+    """
+    agents = []
+    for name, bundle in bundles.items():
+        check_owner(target, descriptor, name, live[name])
+        wanted = spec.wanted(target, descriptor, manifests[name], bundle, release)
+        changes = compare(live[name].get("spec") or {}, wanted)
+        agents.append(AgentPlan(name, descriptor.engines[name].name, bundle, wanted, changes))
+    return Plan(target.environment.name, release, tuple(agents))
+
+
+def compare(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[Change, ...]:
+    """The readable fields in which two specs differ, sorted by field."""
+    have, want = spec.flat(live), spec.flat(wanted)
+    fields = sorted(name for name in have.keys() | want.keys() if have.get(name) != want.get(name))
+    return tuple(Change(name, have.get(name), want.get(name)) for name in fields)
+
+
+def check_owner(
+    target: Target, descriptor: Descriptor, agent: str, engine: Mapping[str, Any]
+) -> None:
+    """Refuses an engine whose labels say that it is not this agent's in this environment."""
+    env = target.environment
+    labels = engine.get("labels") or {}
+    for label, value in names.labels(env.name, agent).items():
+        if labels.get(label) != value:
+            raise RemoteError(
+                f"the engine of {agent} carries the label {label} = {labels.get(label)!r}, "
+                f"not {value!r}: it is not {env.name}'s; nothing was changed",
+                where=descriptor.engines[agent].name,
+                fix=f"{target.provision} writes the descriptor anew; then run this again",
+            )

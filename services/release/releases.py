@@ -1,0 +1,170 @@
+"""Releases: immutable documents that say which bundle each agent has, and the bundles themselves.
+
+bundles/DIGEST.tar.gz    an agent's archive, named by the digest of its uncompressed tar
+releases/ID.json         the document
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import subprocess
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from infra.errors import RemoteError
+from services.release.bundle import Bundle
+from services.release.parallel import all_of
+from services.release.records import NOT_THERE, Bucket
+
+SCHEMA_VERSION = 1
+ID_DIGITS = 12
+UPLOADS_AT_ONCE = 4
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BundleRecord(_Model):
+    """What a release says of one agent. Digests are SHA-256 in hex, sizes bytes."""
+
+    digest: str
+    archive_sha256: str
+    size: int
+    files: int
+    entrypoint: str
+    python: str
+    framework: str
+    requirements: str
+    class_methods: list[dict[str, Any]]
+
+
+class Release(_Model):
+    """The document. `commit` is None outside git; `dirty`: the agents differed from that commit."""
+
+    schema_version: int
+    id: str
+    commit: str | None
+    dirty: bool
+    agents: dict[str, BundleRecord]
+
+
+def release_id(bundles: Mapping[str, Bundle]) -> str:
+    """The release's ID: what its bundles are, and nothing of when, where or by whom.
+
+    The same sources give the same ID in every checkout and at every commit.
+    """
+    parts = {
+        name: [b.digest, b.entrypoint, b.python, b.requirements, b.framework, b.class_methods]
+        for name, b in bundles.items()
+    }
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
+
+
+def document(root: Path, bundles: Mapping[str, Bundle]) -> Release:
+    """The release of these bundles, which were built from the checkout `root`."""
+    commit = _git(root, "rev-parse", "HEAD")
+    return Release(
+        schema_version=SCHEMA_VERSION,
+        id=release_id(bundles),
+        commit=commit,
+        dirty=bool(commit and _git(root, "status", "--porcelain", "--", "agents")),
+        agents={name: _record(bundle) for name, bundle in sorted(bundles.items())},
+    )
+
+
+def store(bucket: Bucket, root: Path, bundles: Mapping[str, Bundle]) -> dict[str, Bundle]:
+    """Stores bundles and document, each once; what is there is checked and left as it is.
+
+    Returns:
+        The bundles with the archives as they are stored: another machine may have compressed the
+        same tar to other bytes, and what is deployed is what is stored.
+
+    Raises:
+        RemoteError: an object is there whose content is not what its name says.
+    """
+    calls = {name: partial(_store_bundle, bucket, bundle) for name, bundle in bundles.items()}
+    stored = all_of(calls, at_most=UPLOADS_AT_ONCE)
+    _store_document(bucket, document(root, stored))
+    return stored
+
+
+def _store_bundle(bucket: Bucket, bundle: Bundle) -> Bundle:
+    path = f"bundles/{bundle.digest}.tar.gz"
+    # Stored without a content encoding, or Storage would unpack it on the way out.
+    if bucket.write(path, bundle.archive, "application/gzip", generation=NOT_THERE) is not None:
+        return bundle
+    there = bucket.read(path)
+    if there is None or _tar_digest(there.data) != bundle.digest:
+        raise RemoteError(
+            "its bytes are not what its name says: it was changed or damaged",
+            where=bucket.where(path),
+            fix=f"look into it, then remove it: gcloud storage rm {bucket.where(path)}",
+        )
+    return replace(bundle, archive=there.data)
+
+
+def _store_document(bucket: Bucket, release: Release) -> None:
+    path = f"releases/{release.id}.json"
+    data = release.model_dump_json(indent=1).encode()
+    if bucket.write(path, data, "application/json", generation=NOT_THERE) is not None:
+        return
+    there = bucket.read(path)
+    try:
+        same = (
+            there is not None and Release.model_validate_json(there.data).agents == release.agents
+        )
+    except ValueError:
+        same = False
+    if not same:
+        raise RemoteError(
+            "the release document there is of other bundles: it was changed or damaged",
+            where=bucket.where(path),
+            fix=f"look into it, then remove it: gcloud storage rm {bucket.where(path)}",
+        )
+
+
+def _record(bundle: Bundle) -> BundleRecord:
+    return BundleRecord(
+        digest=bundle.digest,
+        archive_sha256=bundle.archive_sha256,
+        size=bundle.size,
+        files=bundle.files,
+        entrypoint=bundle.entrypoint,
+        python=bundle.python,
+        framework=bundle.framework,
+        requirements=bundle.requirements,
+        class_methods=[dict(method) for method in bundle.class_methods],
+    )
+
+
+def _tar_digest(archive: bytes) -> str | None:
+    """SHA-256 of the tar in a gzip archive; None when it is damaged."""
+    try:
+        return hashlib.sha256(gzip.decompress(archive)).hexdigest()
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """Git's answer without the line's end; None when there is no git or no repository."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

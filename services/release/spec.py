@@ -1,0 +1,152 @@
+"""An engine's `spec` as a mapping in snake_case: what is wanted of it, and how two are compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from infra.descriptor import Descriptor
+from infra.errors import InputError
+from infra.manifest import FILE, FOLDER, AgentManifest, EngineRef, MemoryBankRef
+from services.release.bundle import Bundle
+from services.release.sources import REQUIREMENTS
+from services.release.target import Target
+
+# What an engine has but no deployment declares: its source never comes back, its identity is the
+# service account seen from the other side.
+UNREADABLE = "source_code_spec.inline_source"
+OUTPUT_ONLY = "effective_identity"
+ENV = "deployment_spec.env"
+SECRET_ENV = "deployment_spec.secret_env"
+LATEST = "latest"
+
+
+def wanted(
+    target: Target, descriptor: Descriptor, manifest: AgentManifest, bundle: Bundle, release: str
+) -> dict[str, Any]:
+    """The whole spec that the agent's engine shall have, without the archive.
+
+    Raises:
+        InputError: the manifest refers to something that the descriptor does not have.
+    """
+    module, _, name = bundle.entrypoint.partition(":")
+    scaling = manifest.scaling
+    env = kit_env(target, bundle, release) | declared_env(target, descriptor, manifest)
+    return {
+        "agent_framework": bundle.framework,
+        "class_methods": [dict(method) for method in bundle.class_methods],
+        "identity_type": "SERVICE_ACCOUNT",
+        "service_account": descriptor.engines[manifest.name].service_account,
+        "deployment_spec": {
+            "env": [{"name": key, "value": env[key]} for key in sorted(env)],
+            "secret_env": secret_env(descriptor, manifest),
+            "min_instances": scaling.min_instances,
+            "max_instances": scaling.max_instances,
+            "container_concurrency": scaling.container_concurrency,
+            "resource_limits": {"cpu": scaling.cpu, "memory": scaling.memory},
+        },
+        "source_code_spec": {
+            "python_spec": {
+                "entrypoint_module": module,
+                "entrypoint_object": name,
+                "requirements_file": REQUIREMENTS,
+                "version": bundle.python,
+            }
+        },
+    }
+
+
+def kit_env(target: Target, bundle: Bundle, release: str) -> dict[str, str]:
+    """What every engine is told."""
+    environment = target.environment
+    return {
+        "AGENT_PLATFORM_ENDPOINT": target.endpoints.agent_runtime,
+        "SLIPWAY_MODEL": environment.model,
+        "SLIPWAY_DATA": environment.data,
+        "SLIPWAY_MEMORY": environment.memory,
+        "SLIPWAY_RELEASE": release,
+        "SLIPWAY_BUNDLE": bundle.digest,
+    }
+
+
+def declared_env(target: Target, descriptor: Descriptor, manifest: AgentManifest) -> dict[str, str]:
+    """The manifest's [env] with the IDs filled in; without memory, its variables are left out."""
+    env: dict[str, str] = {}
+    for name, value in manifest.env.items():
+        if isinstance(value, str):
+            env[name] = value
+        elif isinstance(value, EngineRef):
+            if value.engine not in descriptor.engines:
+                raise _unknown(target, manifest, f"the engine of {value.engine!r}")
+            env[name] = descriptor.engines[value.engine].id
+        elif isinstance(value, MemoryBankRef) and target.environment.memory == "bank":
+            if (bank := descriptor.memory_bank) is None:
+                raise _unknown(target, manifest, "the memory bank")
+            env[name] = bank.id if value.memory_bank == "id" else bank.location
+    return env
+
+
+def secret_env(descriptor: Descriptor, manifest: AgentManifest) -> list[dict[str, Any]]:
+    """References to the manifest's secrets, never their values; the runtime takes the newest."""
+    for name, secret in manifest.secrets.items():
+        if secret not in descriptor.secrets:
+            raise InputError(
+                f"[secrets] {name} names {secret!r}, which the environment does not have",
+                where=str(FOLDER / manifest.name / FILE),
+                fix=f"slipway infra apply {descriptor.environment}",
+            )
+    return [
+        {"name": name, "secret_ref": {"secret": secret, "version": LATEST}}
+        for name, secret in sorted(manifest.secrets.items())
+    ]
+
+
+def _unknown(target: Target, manifest: AgentManifest, what: str) -> InputError:
+    return InputError(
+        f"[env] refers to {what}, which {target.environment.name} does not have",
+        where=str(FOLDER / manifest.name / FILE),
+        fix=target.provision,
+    )
+
+
+def flat(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Every readable field as `path -> text`; env by its names, secrets as `secret@version`.
+
+    Takes camelCase or snake_case. A field that is empty is one that is not there.
+    """
+    return dict(_leaves("", spec))
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if value in (None, "", [], {}) or path in (UNREADABLE, OUTPUT_ONLY):
+        return
+    if path == "class_methods":
+        yield path, _methods(value)
+    elif path == ENV:
+        yield from ((f"env.{item['name']}", str(item.get("value", ""))) for item in value)
+    elif path == SECRET_ENV:
+        for item in value:
+            ref = {_snake(key): text for key, text in item.items()}["secret_ref"]
+            yield f"secret_env.{item['name']}", f"{ref['secret']}@{ref.get('version', LATEST)}"
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(f"{path}.{_snake(key)}" if path else _snake(key), item)
+    elif isinstance(value, str):
+        yield path, value
+    else:
+        yield path, json.dumps(value, sort_keys=True)
+
+
+def _methods(methods: Any) -> str:
+    """How many methods, and a digest of their whole description."""
+    # A Struct has only floats: 5 and 5.0 are one number.
+    text = json.dumps(methods, sort_keys=True, separators=(",", ":"))
+    text = re.sub(r"(?<=[:,\[])(-?\d+)\.0(?=[,\]}])", r"\1", text)
+    return f"{len(methods)} methods ({hashlib.sha256(text.encode()).hexdigest()[:12]})"
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<!^)([A-Z])", lambda match: f"_{match[1].lower()}", key)

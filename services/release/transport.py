@@ -1,0 +1,142 @@
+"""The one module that talks to Agent Runtime about what is deployed.
+
+    GET   /v1beta1/{engine}                    the engine as it is
+    PATCH /v1beta1/{engine}?updateMask=spec    one whole spec; answers with an operation
+    GET   /v1beta1/{operation}                 the operation; a server may hold it until it ends
+
+Google's SDK offers `runtimes.update` for this. It packs archives of its own, polls every ten
+seconds and never gives up, so the same request is sent here: built and checked with the SDK's
+types, signed by google-auth. A test compares it with what the SDK sends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NoReturn
+
+from infra.errors import RemoteError
+from services.release import remote
+from services.release.target import Target
+from services.sdk import import_guarded
+
+VERSION = "v1beta1"
+TIMEOUT_SECONDS = 90.0
+"""Of one request; longer than the 25 s that the local platform holds the GET of an operation."""
+AGAIN_READ = frozenset({408, 429, 500, 502, 503, 504})
+AGAIN_WRITE = frozenset({429, 503})
+"""Answers that say that nothing was done. A PATCH holds a whole spec, so sending it again changes
+nothing more; one whose answer was lost is not sent again, since the first may still be at work."""
+
+
+class Transport:
+    """Agent Runtime at a target; may be used by several threads."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._base = f"{target.endpoints.agent_runtime}/{VERSION}"
+
+    @cached_property
+    def _session(self) -> Any:
+        from google.auth.transport.requests import AuthorizedSession
+
+        # A refused token is refreshed and sent again by the session; the rest is decided here.
+        return AuthorizedSession(self._target.credentials)
+
+    def engine(self, name: str) -> dict[str, Any]:
+        """The engine `projects/…/reasoningEngines/ID`, keys in camelCase as the API answers."""
+        return self._send("GET", name, again=AGAIN_READ)
+
+    def operation(self, name: str) -> dict[str, Any]:
+        """A long-running operation."""
+        return self._send("GET", name, again=AGAIN_READ)
+
+    def patch_spec(self, name: str, spec: Mapping[str, Any], archive: bytes) -> dict[str, Any]:
+        """Replaces the engine's whole spec and source; returns the operation.
+
+        Args:
+            spec: in snake_case, without the archive.
+            archive: the source, tar and gzip.
+        """
+        body = {"spec": request_spec(spec, archive)}
+        return self._send("PATCH", name, again=AGAIN_WRITE, query={"updateMask": "spec"}, body=body)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        again: frozenset[int],
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        import requests
+
+        where = f"{method} {path}"
+        for attempt in range(1, remote.ATTEMPTS + 1):
+            last = attempt == remote.ATTEMPTS
+            with remote.calling(where):
+                try:
+                    answer = self._session.request(
+                        method,
+                        f"{self._base}/{path}",
+                        params=query,
+                        json=body,
+                        timeout=TIMEOUT_SECONDS,
+                        max_allowed_time=None,
+                    )
+                except requests.ConnectionError:
+                    if last or method != "GET":
+                        raise
+                    answer = None
+            if answer is not None and (last or answer.status_code not in again):
+                return self._read(answer, where)
+            time.sleep(_pause(answer, attempt))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _read(self, answer: Any, where: str) -> dict[str, Any]:
+        if answer.status_code >= 400:
+            self._refuse(answer, where)
+        try:
+            result = answer.json()
+        except ValueError:
+            result = None
+        if not isinstance(result, dict):
+            raise RemoteError(
+                "the answer is no JSON object: something else answers there",
+                where=f"{where} at {self._base}",
+                fix="check the endpoint of the environment",
+            )
+        return result
+
+    def _refuse(self, answer: Any, where: str) -> NoReturn:
+        try:
+            error = answer.json()["error"]
+            words = f"{error.get('status', '')} {error['message']}"
+        except (ValueError, KeyError, TypeError, AttributeError):
+            words = answer.text[:300]
+        fix = self._target.provision if answer.status_code == 404 else None
+        raise remote.failed(where, answer.status_code, words, fix)
+
+
+def request_spec(spec: Mapping[str, Any], archive: bytes) -> dict[str, Any]:
+    """The spec as it is sent: checked by the SDK's model (an unknown field is an error), camelCase.
+
+    The model takes 0.7 s to import, so it is imported only when there is something to send.
+    """
+    import_guarded()
+    from agentplatform import types
+
+    source = dict(spec["source_code_spec"]) | {"inline_source": {"source_archive": archive}}
+    model = types.ReasoningEngineSpec.model_validate(dict(spec) | {"source_code_spec": source})
+    body: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return body
+
+
+def _pause(answer: Any, attempt: int) -> float:
+    """Seconds to wait: what the server asks for (up to a minute), or twice as long each time."""
+    asked = answer.headers.get("Retry-After", "") if answer is not None else ""
+    if asked.isdigit():
+        return min(float(asked), 60.0)
+    return float(remote.BACKOFF_SECONDS * 2 ** (attempt - 1))
