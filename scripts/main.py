@@ -1,6 +1,6 @@
-"""The `slipway` command: finds the sub-command, and turns every error into what, where and the fix.
+"""The `slipway` command: finds the sub-command; says of every error what, where and the fix.
 
-A sub-command is imported only when it is used or listed, and imports what is heavy only when it runs.
+A sub-command is imported only when it is used or listed; what is heavy, only when it runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is needed, and knows what was meant by a misspelt one."""
+    """A group that imports a command when it is needed, and guesses a misspelt one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -55,7 +55,11 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
-    "-C", "--chdir", "folder", type=click.Path(path_type=Path), help="The checkout to work on (default: found upwards)."
+    "-C",
+    "--chdir",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="The checkout to work on (default: found upwards).",
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="slipway", message="slipway %(version)s")
@@ -76,7 +80,9 @@ def _checkout(folder: Path | None) -> Path:
             return candidate
     if folder is not None:
         raise SlipwayError(
-            "there is no slipway checkout here", where=str(folder), fix="give -C the folder that holds infra/"
+            "there is no slipway checkout here",
+            where=str(folder),
+            fix="give -C the folder that holds infra/",
         )
     return Path(__file__).resolve().parents[1]
 
@@ -87,7 +93,7 @@ def main() -> None:
 
 
 def run(args: list[str]) -> int:
-    """Runs the command line `args` and returns its exit code (0 done, 1 failed, 2 input, 3 finding)."""
+    """Runs the command line `args`; returns 0 done, 1 failed, 2 bad input or 3 a finding."""
     debug = "--debug" in args
     try:
         cli.main(args=args, prog_name="slipway", standalone_mode=False)
@@ -97,7 +103,9 @@ def run(args: list[str]) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _report("interrupted; nothing is lost\n  fix: run the same command again", 1, debug=debug)
+        return _report(
+            "interrupted; nothing is lost\n  fix: run the same command again", 1, debug=debug
+        )
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except BrokenPipeError:
@@ -105,7 +113,8 @@ def run(args: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last boundary: no traceback without --debug
-        text = f"unexpected {type(error).__name__}: {error}\n  fix: run it with --debug and report what it prints"
+        fix = "run it with --debug and report what it prints"
+        text = f"unexpected {type(error).__name__}: {error}\n  fix: {fix}"
         return _report(text, 1, debug=debug)
     return 0
 

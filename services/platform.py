@@ -78,7 +78,9 @@ def require(root: Path) -> RunningPlatform:
     """The running platform; an error that says how to start it when there is none."""
     running = find(root)
     if running is None:
-        raise PlatformError("the local platform does not run", where=str(home(root)), fix="slipway up")
+        raise PlatformError(
+            "the local platform does not run", where=str(home(root)), fix="slipway up"
+        )
     return running
 
 
@@ -161,11 +163,18 @@ def _launch(root: Path, folder: Path, port: int) -> RunningPlatform:
         log = (folder / "log").open("ab")
     except OSError as error:
         raise PlatformError(
-            f"cannot be written: {error.strerror}", where=str(folder), fix="make the folder writable"
+            f"cannot be written: {error.strerror}",
+            where=str(folder),
+            fix="make the folder writable",
         ) from None
     with log:
         process = subprocess.Popen(
-            command, cwd=root, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            command,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
     served = _wait_until(lambda: _serves(folder, process), START_SECONDS)
     record = _record(folder)
@@ -181,7 +190,7 @@ def _launch(root: Path, folder: Path, port: int) -> RunningPlatform:
 
 
 def _serves(folder: Path, process: subprocess.Popen[bytes]) -> bool:
-    """Whether to stop waiting: it wrote its record, or ended (another one may then hold the folder)."""
+    """Whether to stop waiting: it wrote its record, or it ended."""
     return process.poll() is not None or _record(folder) is not None
 
 

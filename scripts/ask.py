@@ -1,0 +1,53 @@
+"""`slipway ask`: one question to the deployed front agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("ask", short_help="Ask the deployed agents a question.")
+@click.argument("env")
+@click.argument("question")
+@click.option("--user", required=True, help="Who asks; memories belong to this person.")
+@click.option(
+    "--session", help="Go on in this conversation (its ID is printed); default: a new one."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print answer, session and sources as JSON.")
+@click.pass_obj
+def command(
+    root: Path, env: str, question: str, user: str, session: str | None, as_json: bool
+) -> None:
+    """Ask the router deployed to ENV, through Google's SDK, and print the answer with its sources.
+
+    \b
+    slipway ask local "What did we spend on Acme Pure?" --user maria
+    """
+    from infra import manifest, settings
+    from scripts import answers
+    from services.connection import connect
+    from services.conversation import Conversation
+    from services.release.target import read_descriptor
+
+    environment = settings.load(root, env)
+    front = manifest.front(manifest.load_all(root))
+    target = connect(root, environment)
+    with Conversation(target, read_descriptor(target), front) as conversation:
+        answer = conversation.ask(question, user=user, session=session)
+    if as_json:
+        body = {
+            "answer": answer.text,
+            "session": answer.session,
+            "user": user,
+            "findings": answer.findings,
+        }
+        click.echo(json.dumps(body, indent=1, ensure_ascii=False))
+        return
+    answers.show(answer.text, answer.findings)
+    click.secho(
+        f'  go on: slipway ask {env} "…" --user {user} --session {answer.session}',
+        dim=True,
+        err=True,
+    )
