@@ -6,11 +6,11 @@ same bytes out: no machine, path, port or time goes into it. `cdktf synth` runs 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra import manifest, settings, topics
 from infra.errors import SlipwayError
 
 
@@ -24,25 +24,34 @@ def synthesize(root: Path, environments: Sequence[str] = ()) -> dict[str, Path]:
         InputError: a file, name or argument is wrong; nothing was written.
         SlipwayError: there is no Node.js, or the folder cannot be written.
     """
+    from infra import manifest, settings, topics
+
     chosen = [settings.load(root, name) for name in environments or settings.names(root)]
     agents = manifest.load_all(root)
     remembered = topics.load(root)
-    # Imported late: it starts Node.js, and the files above may already be wrong.
-    from infra import cdk
-    from infra.stack import EnvironmentStack
-
-    app = cdk.App()
-    for env in chosen:
-        EnvironmentStack(app, env, agents, remembered)
+    # Only now: it starts Node.js, and the files above may already be wrong.
     try:
-        app.synth()
-    except (OSError, RuntimeError) as error:
+        from infra import cdk
+        from infra.stack import EnvironmentStack
+    except (OSError, ValueError) as error:
         raise SlipwayError(
-            f"the CDK could not write its output: {str(error).splitlines()[0]}",
-            where=str(app.outdir),
+            f"Node.js, which the CDK runs on, did not start: {error}",
+            where=os.environ.get("JSII_NODE", "node"),
+            fix="unset JSII_NODE, or let it name a Node.js 18 or newer",
+        ) from None
+    out = Path(os.environ.get("CDKTF_OUTDIR") or "cdktf.out").resolve()
+    try:
+        # Without `outdir`: the CDK reads the same variable, and `cdktf synth --output` sets it.
+        app = cdk.App()
+        for env in chosen:
+            EnvironmentStack(app, env, agents, remembered)
+        app.synth()
+    except RuntimeError as error:
+        raise SlipwayError(
+            f"the CDK stopped: {str(error).splitlines()[0]}",
+            where=str(out),
             fix="check that the folder can be written, or set CDKTF_OUTDIR to another one",
         ) from None
-    out = Path(app.outdir)
     return {env.name: out / "stacks" / env.name / "cdk.tf.json" for env in chosen}
 
 
@@ -57,10 +66,16 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201 - a command line
         return error.exit_code
     except KeyboardInterrupt:
-        print("error: interrupted; nothing was written", file=sys.stderr)  # noqa: T201 - same
+        text = "error: interrupted; nothing was changed\n  fix: run the same command again"
+        print(text, file=sys.stderr)  # noqa: T201 - a command line
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    if code:
+        # Node.js may have been interrupted or never have started; the CDK's own clean-up at exit
+        # would complain about that, and it ends by itself without us.
+        sys.stderr.flush()
+        os._exit(code)

@@ -25,10 +25,14 @@ def settings(environ: Mapping[str, str]) -> dict[str, str]:
     Raises:
         SlipwayError: there is no usable Node.js at all.
     """
+    quiet = {
+        # jsii prints a banner for releases past their end of life; these still run it.
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "18,20",
+        # The CDK calls what newer releases deprecate, and Node.js would say so at each run.
+        "NODE_NO_WARNINGS": "1",
+    }
     chosen = {} if environ.get("JSII_NODE") else _choice(environ)
-    # jsii prints a banner for Node releases past their end of life; these still run it.
-    silenced = environ.get("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "18,20")
-    return chosen | {"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": silenced}
+    return chosen | {name: environ.get(name, value) for name, value in quiet.items()}
 
 
 def _choice(environ: Mapping[str, str]) -> dict[str, str]:

@@ -149,7 +149,12 @@ class Terraform:
         if self._core is not None:
             return self._core
         mark = self._prepare()
-        self._core = Core(self._workdir, self._environment(), self._say)
+        self._core = Core(
+            self._workdir,
+            self._environment(),
+            self._say,
+            endpoint=self._connection.platform_endpoint,
+        )
         initialized = self._workdir / INIT_MARK
         try:
             if not (initialized.is_file() and initialized.read_text() == mark):

@@ -6,21 +6,26 @@ import fcntl
 import importlib.util
 import json
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 from infra import terraform_core
-from infra.errors import TerraformError
+from infra.errors import PlatformError, SlipwayError, TerraformError
 
 Event = dict[str, Any]
 Say = Callable[[str], None]
 
 WAIT_SECONDS = 90.0
 """How long to wait for a run of before that still stores its state."""
+SILENT_SECONDS = 5
+"""How many seconds in a row the platform may refuse connections before it counts as dead."""
 LOG = "core.log"
 BROKEN = "broken.json"
 
@@ -32,13 +37,17 @@ class Core:
     until the child has stored its state.
     """
 
-    def __init__(self, workdir: Path, environment: Mapping[str, str], say: Say) -> None:
+    def __init__(
+        self, workdir: Path, environment: Mapping[str, str], say: Say, *, endpoint: str | None
+    ) -> None:
         """Waits for the folder and starts the child.
 
         Args:
             workdir: Terraform's working folder; it exists.
             environment: the child's whole environment.
             say: takes one line of progress.
+            endpoint: base URL of the local platform, if that is what Terraform talks to: it never
+                stops trying to reach one that died, so the child is ended then.
 
         Raises:
             TerraformError: another run holds the folder, or there is no Terraform.
@@ -64,12 +73,16 @@ class Core:
                 # Ctrl-C on a terminal is for us alone; the child is told by the end of its input.
                 start_new_session=True,
             )
+        self._endpoint, self._lost = endpoint, False
+        if endpoint is not None:
+            threading.Thread(target=self._watch, args=(endpoint,), daemon=True).start()
 
     def run(self, arguments: Sequence[str]) -> Iterator[Event]:
         """Runs one command and yields its JSON lines; the last one is `{"type": "ended", …}`.
 
         Raises:
             TerraformError: the child died.
+            PlatformError: the local platform died.
             KeyboardInterrupt: after the command was cancelled and has ended.
         """
         assert self._child.stdin is not None
@@ -116,8 +129,29 @@ class Core:
             self._child.wait()
             raise
 
-    def _died(self) -> TerraformError:
+    def _watch(self, endpoint: str) -> None:
+        """Ends the child when the platform has not answered for some seconds."""
+        address = urlsplit(endpoint)
+        silent = 0
+        while self._child.poll() is None and silent < SILENT_SECONDS:
+            time.sleep(1.0)
+            try:
+                socket.create_connection((address.hostname, address.port), timeout=5).close()
+                silent = 0
+            except OSError:
+                silent += 1
+        if silent >= SILENT_SECONDS:
+            self._lost = True
+            self._child.kill()
+
+    def _died(self) -> SlipwayError:
         code = self._child.wait()
+        if self._lost:
+            return PlatformError(
+                "the local platform died while Terraform worked on it",
+                where=self._endpoint,
+                fix="slipway up; it starts the platform again and repairs what was left half-made",
+            )
         lines = (self.workdir / LOG).read_text(errors="replace").strip().splitlines()
         last = f": {lines[-1]}" if lines else ""
         return TerraformError(
