@@ -103,11 +103,14 @@ def _ask_child(tar: bytes, manifest: AgentManifest) -> Description:
 
 def _error(manifest: AgentManifest, what: str, where: str | None) -> PackageError:
     toml = f"agents/{manifest.name}/agent.toml"
+    missing = what.startswith(("ModuleNotFoundError", "ImportError", "FileNotFoundError"))
     return PackageError(
         f"the entry point {manifest.entrypoint} cannot be imported: {what}",
         where=where or toml,
-        fix="correct the code; a file that is missing there is not imported by name from agents/, "
-        f"not named by include in {toml}, or its package is not in the requirements",
+        fix=f"a bundle holds what is imported by name from agents/, what include in {toml} names, "
+        "and the packages of its requirements: add what is missing"
+        if missing
+        else f"correct the code, or the entry point in {toml}",
     )
 
 
@@ -126,7 +129,9 @@ def _load(path: Path) -> Description | None:
 
 def _store(path: Path, found: Description) -> None:
     """Writes a cache entry in one step; a folder that cannot be written only costs time."""
-    body = json.dumps({"framework": found.framework, "class_methods": found.class_methods})
+    body = json.dumps(
+        {"framework": found.framework, "class_methods": found.class_methods}, sort_keys=True
+    )
     entry = {"sha256": hashlib.sha256(body.encode()).hexdigest(), "description": body}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

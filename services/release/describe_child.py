@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 KIT = Path(__file__).resolve().parents[2]
+FRAMEWORKS = frozenset({"ag2", "google-adk", "langchain", "langgraph", "llama-index"})
+"""What the API takes beside "custom"; A2aAgent calls itself "a2a", which is none of them."""
 KIT_PACKAGES = ("agents", "infra", "scripts", "services")
 
 
@@ -61,20 +63,20 @@ def describe(entrypoint: str) -> dict[str, Any]:
         raise ValueError(
             f"{name}.{min(missing)} cannot be described: its parameters have no schema"
         )
-    # The API refuses A2aAgent's own word for itself; this maps what it does not know to "custom".
-    framework = sdk._get_agent_framework(agent_framework=None, agent=agent)
+    framework = getattr(agent, "agent_framework", None)
+    if framework not in FRAMEWORKS:
+        framework = "custom"
     return {"framework": framework, "class_methods": described}
 
 
 def blame(error: BaseException, folder: Path) -> str | None:
     """`FILE:LINE` of the innermost frame that lies in the bundle."""
-    frames = traceback.extract_tb(error.__traceback__)
-    inside = [f for f in frames if Path(f.filename).resolve().is_relative_to(folder)]
-    if not inside:
-        return None
-    return (
-        f"{Path(inside[-1].filename).resolve().relative_to(folder).as_posix()}:{inside[-1].lineno}"
-    )
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        # "<frozen os>" is no path.
+        if path.is_absolute() and path.resolve().is_relative_to(folder):
+            return f"{path.resolve().relative_to(folder).as_posix()}:{frame.lineno}"
+    return None
 
 
 def main() -> int:
@@ -89,7 +91,8 @@ def main() -> int:
     except BaseException as error:  # noqa: BLE001 - an agent may raise anything, SystemExit included
         first = (str(error).strip().splitlines() or [""])[0]
         result = {"error": f"{type(error).__name__}: {first}", "where": blame(error, folder)}
-    out.write(json.dumps(result) + "\n")
+    # The generator goes through a protobuf map, which has no order.
+    out.write(json.dumps(result, sort_keys=True) + "\n")
     return 1 if "error" in result else 0
 
 

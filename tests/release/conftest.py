@@ -1,131 +1,18 @@
-"""A small checkout of two agents, on disk, as a team would write them."""
+"""A checkout of its own and a real HTTP server for each test."""
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-ROUTER = '''
-"""Answers with what it was asked, and with what shared code and data say."""
-from collections.abc import AsyncIterator
-from typing import Any
-import os
-
-from agents.shared.words import GREETING, load
-
-class Router:
-    def set_up(self) -> None:
-        self.words = load()
-
-    def query(self, *, message: str) -> dict[str, Any]:
-        """Echoes."""
-        return {"message": message, "words": self.words, "env": os.environ.get("FLAVOUR")}
-
-    async def async_create_session(self, *, user_id: str) -> dict[str, Any]:
-        """Starts a conversation."""
-        return {"id": f"of-{user_id}"}
-
-    async def async_stream_query(
-        self, *, message: str, user_id: str, session_id: str | None = None
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Answers in events, as an ADK app does."""
-        yield {
-            "author": "specialist",
-            "actions": {"state_delta": {"findings": [{"agent": "router", "value": 7}]}},
-            "content": {"parts": [{"text": "not this"}]},
-        }
-        yield {"author": "writer", "partial": True, "content": {"parts": [{"text": GREETING}]}}
-        text = f"{GREETING} {user_id}: {message}"
-        yield {"author": "writer", "content": {"parts": [{"text": text}]}}
-
-    def register_operations(self) -> dict[str, list[str]]:
-        return {
-            "": ["query"],
-            "async": ["async_create_session"],
-            "async_stream": ["async_stream_query"],
-        }
-
-app = Router()
-'''
-WORDS = '''
-"""Shared by several agents."""
-import json
-from pathlib import Path
-
-from .inner import deep
-
-GREETING = deep.GREETING
-
-def load() -> list[str]:
-    return json.loads(Path(__file__).with_name("words.json").read_text())
-'''
-SUPPLY = '''
-from agents.shared.inner.deep import GREETING
-
-class Supply:
-    def query(self, *, message: str, limit: int = 3) -> str:
-        """Answers shortly."""
-        return GREETING
-
-app = Supply()
-'''
-FILES = {
-    "agents/__init__.py": "",
-    "agents/router/__init__.py": "",
-    "agents/router/agent.py": ROUTER,
-    "agents/router/agent.toml": """
-name = "router"
-description = "Echoes."
-entrypoint = "agents.router.agent:app"
-app_name = "acme"
-uses_memory = true
-include = ["data/*.csv"]
-
-[env]
-FLAVOUR = "vanilla"
-SUPPLY_ENGINE_ID = { engine = "supply" }
-MEMORY_BANK_ID = { memory_bank = "id" }
-MEMORY_BANK_LOCATION = { memory_bank = "location" }
-
-[secrets]
-CALLER_SIGNING_KEY = "caller-signing-key"
-""",
-    "agents/router/data/a.csv": "x,y\n1,2\n",
-    "agents/router/data/b.txt": "not included\n",
-    "agents/router/.env": "TOKEN=do-not-pack\n",
-    "agents/router/tests/test_agent.py": "raise SystemExit\n",
-    "agents/router/test_more.py": "raise SystemExit\n",
-    "agents/router/evals/basic.json": "{}",
-    "agents/router/__pycache__/agent.cpython-311.pyc": "junk",
-    "agents/supply/__init__.py": "",
-    "agents/supply/agent.py": SUPPLY,
-    "agents/supply/agent.toml": """
-name = "supply"
-description = "Answers shortly."
-entrypoint = "agents.supply.agent:app"
-
-[secrets]
-CALLER_SIGNING_KEY = "caller-signing-key"
-""",
-    "agents/shared/__init__.py": "",
-    "agents/shared/words.py": WORDS,
-    "agents/shared/words.json": '["one", "two"]',
-    "agents/shared/other.json": "[]",
-    "agents/shared/unused.py": "raise SystemExit\n",
-    "agents/shared/inner/__init__.py": "",
-    "agents/shared/inner/deep.py": 'GREETING = "hello"\n',
-    "agents/requirements.lock": "",
-}
-
-
-def write_checkout(root: Path) -> Path:
-    """Writes the two agents below `root`."""
-    for name, text in FILES.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return root
+from tests.release.checkouts import write_checkout
 
 
 @pytest.fixture
@@ -138,3 +25,50 @@ def checkout(tmp_path: Path) -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The descriptions' cache of this run."""
     return tmp_path_factory.mktemp("cache")
+
+
+@dataclass
+class Api:
+    """A real HTTP server on loopback that records requests and answers them as told."""
+
+    endpoint: str
+    requests: list[tuple[str, str, Any]]
+    """Method, path with query, and the JSON body, in the order of arrival."""
+    answers: dict[tuple[str, str], list[tuple[int, Any]]]
+    """Status and JSON body by method and path; the last one is given again and again."""
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    """An API that answers 404 until told otherwise."""
+    state = Api("", [], {})
+
+    class Handler(BaseHTTPRequestHandler):
+        def _serve(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            raw = self.rfile.read(length)
+            state.requests.append((self.command, self.path, json.loads(raw) if raw else None))
+            answers = state.answers.get((self.command, self.path.partition("?")[0]))
+            status, body = (404, {"error": {"code": 404, "message": "no such thing"}})
+            if answers:
+                status, body = answers.pop(0) if len(answers) > 1 else answers[0]
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = _serve
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keeps the test's output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.endpoint = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield state
+    server.shutdown()
+    thread.join()
+    server.server_close()
