@@ -31,11 +31,18 @@ def settings(environ: Mapping[str, str]) -> dict[str, str]:
         # The CDK calls what newer releases deprecate, and Node.js would say so at each run.
         "NODE_NO_WARNINGS": "1",
     }
-    chosen = {} if environ.get("JSII_NODE") else _choice(environ)
-    return chosen | {name: environ.get(name, value) for name, value in quiet.items()}
+    return _choice(environ) | {name: environ.get(name, value) for name, value in quiet.items()}
 
 
 def _choice(environ: Mapping[str, str]) -> dict[str, str]:
+    if named := environ.get("JSII_NODE"):
+        if _major(named) < OLDEST:
+            raise SlipwayError(
+                f"JSII_NODE names {named}, which is no Node.js {OLDEST} or newer",
+                where="JSII_NODE",
+                fix="unset JSII_NODE, or let it name another program",
+            )
+        return {}
     own = shutil.which("node", path=environ.get("PATH", ""))
     if own and _major(own) >= OLDEST:
         return {}
