@@ -152,7 +152,7 @@ class Conversation:
             except APIError as error:
                 words = f"{error.status or ''} {error.message or ''}"
                 fix = self._target.provision if error.code == 404 else None
-                raise remote.failed(where, error.code, words, fix) from error
+                raise remote.Refused(where, error.code, words, fix) from error
             except (httpx.HTTPError, OSError) as error:
                 raise remote.unreachable(where, error) from error
 

@@ -12,7 +12,7 @@ from typing import Any
 from infra.descriptor import Descriptor
 from infra.errors import InputError, RemoteError
 from infra.manifest import AgentManifest
-from services.release import execute, journal, releases, spec
+from services.release import execute, journal, releases, remote, spec
 from services.release.bundle import Bundle
 from services.release.execute import Say
 from services.release.parallel import all_of
@@ -143,9 +143,9 @@ def _settle(transport: Transport, control: Bucket, say: Say) -> int:
             continue
         try:
             execute.wait(transport, {"name": agent.operation})
-        except RemoteError as error:
-            # The platform forgets operations; what counts is what the engine says afterwards.
-            if "404" not in error.what:
+        except remote.Refused as error:
+            # Operations are forgotten in time; what counts is what the engine says afterwards.
+            if error.status != 404:
                 raise
     previous.close("interrupted")
     return deployment.number

@@ -24,14 +24,16 @@ FIXES = {
 }
 
 
-def failed(where: str, status: int, words: str, fix: str | None = None) -> RemoteError:
-    """The error for an answer of HTTP `status` whose message is `words`."""
-    return RemoteError(
-        f"the API answered {status}: {words.strip() or 'no message'}",
-        where=where,
-        fix=fix
-        or FIXES.get(status, "run the same command again; --debug shows where it came from"),
-    )
+class Refused(RemoteError):
+    """An answer other than success. `status` is the HTTP status, `words` are the API's own."""
+
+    def __init__(self, where: str, status: int, words: str, fix: str | None = None) -> None:
+        self.status = status
+        super().__init__(
+            f"the API answered {status}: {words.strip() or 'no message'}",
+            where=where,
+            fix=fix or FIXES.get(status, "run the same command again; --debug shows more"),
+        )
 
 
 def unreachable(where: str, error: Exception) -> RemoteError:
@@ -53,7 +55,7 @@ def calling(where: str, *, fix: str | None = None) -> Iterator[None]:
     try:
         yield
     except GoogleAPICallError as error:
-        raise failed(where, int(error.code or 0), str(error.message), fix) from error
+        raise Refused(where, int(error.code or 0), str(error.message), fix) from error
     except RetryError as error:
         raise unreachable(where, error.cause or error) from error
     except GoogleAuthError as error:

@@ -117,7 +117,7 @@ class Transport:
         except (ValueError, KeyError, TypeError, AttributeError):
             words = answer.text[:300]
         fix = self._target.provision if answer.status_code == 404 else None
-        raise remote.failed(where, answer.status_code, words, fix)
+        raise remote.Refused(where, answer.status_code, words, fix)
 
 
 def request_spec(spec: Mapping[str, Any], archive: bytes) -> dict[str, Any]:

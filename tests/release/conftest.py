@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
+import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +17,9 @@ from typing import Any
 import pytest
 
 from tests.release.checkouts import write_checkout
+from tests.release.worlds import World, make
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -72,3 +79,34 @@ def api() -> Iterator[Api]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture(scope="session")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a local platform of this run."""
+    state = tmp_path_factory.mktemp("platform")
+    command = [sys.executable, "-m", "services.emulator", "--state", str(state)]
+    command += ["--schema", str(ROOT / "infra/schema/google.json")]
+    with (state / "log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    try:
+        end = time.monotonic() + 30
+        while not (state / "platform.json").exists():
+            assert process.poll() is None, (state / "log").read_text()
+            assert time.monotonic() < end, "the platform does not serve"
+            time.sleep(0.02)
+        yield json.loads((state / "platform.json").read_text())["endpoint"]
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+@pytest.fixture
+def world(checkout: Path, cache: Path, platform: str) -> World:
+    """An environment of a project of its own on the platform; nothing is deployed to it."""
+    return make(checkout, cache, platform, f"acme-{uuid.uuid4().hex[:12]}")
