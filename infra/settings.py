@@ -112,15 +112,16 @@ def invalid(
     error: ValidationError, model: type[BaseModel], path: Path, *, shown: str
 ) -> InputError:
     """Turns pydantic's first complaint into where, what and the edit that fixes it."""
-    first = error.errors(include_url=False)[0]
+    found = error.errors(include_url=False)
+    # A misspelt key is also a missing one; the misspelling is what is to be mended.
+    first = next((item for item in found if item["type"] == "extra_forbidden"), found[0])
     loc = [str(part) for part in first["loc"]]
     key = ".".join(loc)
     where = f"{shown}:{line_of(path, *loc)}" if loc else shown
     if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(loc[-1], list(model.model_fields), n=1)
-        hint = (
-            f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(model.model_fields)}"
-        )
+        known = _keys(model, loc[:-1])
+        near = difflib.get_close_matches(loc[-1], known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
         return InputError(f"unknown key {key!r}", where=where, fix=hint)
     if first["type"] == "missing":
         return InputError(
@@ -129,6 +130,16 @@ def invalid(
     message = first["msg"].removeprefix("Value error, ")
     what = f"{key} = {first['input']!r}: {message}" if loc else message
     return InputError(what, where=where, fix=f"edit {shown}")
+
+
+def _keys(model: type[BaseModel], loc: list[str]) -> list[str]:
+    """The keys of the table that lies at `loc` inside the model."""
+    for part in loc:
+        field = model.model_fields.get(part)
+        inner = field.annotation if field else None
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            model = inner
+    return list(model.model_fields)
 
 
 def line_of(path: Path, *keys: str) -> int:
