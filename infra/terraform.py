@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,8 +31,11 @@ STACK, ADOPT, BACKEND, PLAN = "main.tf.json", "adopt.tf.json", "backend.tfvars",
 INIT_MARK = "initialized"
 # Where Terraform leaves a state that it could not store in the backend.
 ERRORED = "errored.tfstate"
-# Would change what Terraform does, or give it credentials that the environment file does not name.
-FOREIGN = ("TF_", "GOOGLE_", "GCLOUD_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST")
+# Variables that would change what Terraform does behind our back.
+FOREIGN = ("TF_VAR_", "TF_CLI_ARGS", "TF_DATA_DIR", "TF_WORKSPACE", "TF_REATTACH_PROVIDERS")
+# … and those that would give it credentials, endpoints or plug-ins that a local environment does
+# not name.
+FOREIGN_LOCALLY = ("GOOGLE_", "GCLOUD_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "TF_CLI_CONFIG_FILE")
 DONE = {"create": "created", "update": "changed", "delete": "destroyed", "import": "adopted"}
 
 
@@ -45,7 +48,7 @@ class Connection:
 
     reattach: str | None
     platform_endpoint: str | None
-    access_token: str | None
+    access_token: str | None = field(repr=False)
 
 
 class Terraform:
@@ -196,14 +199,8 @@ class Terraform:
 
     def _environment(self) -> dict[str, str]:
         """The child's environment: ours without what would secretly change where Terraform goes."""
-        keep_cloud = self._env.provider == "google"
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(FOREIGN)
-            or name.startswith("TF_LOG")
-            or (keep_cloud and not name.startswith("TF_"))
-        }
+        foreign = FOREIGN if self._env.provider == "google" else FOREIGN + FOREIGN_LOCALLY
+        environment = {k: value for k, value in os.environ.items() if not k.startswith(foreign)}
         environment |= {"TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1"}
         connection = self._connection
         if connection.reattach is not None:
@@ -238,7 +235,14 @@ class Terraform:
             self._say(f"{item.address}: exists already and is ours ({item.proof})")
         imports = [{"to": item.address, "id": item.id} for item in found]
         (self._workdir / ADOPT).write_text(json.dumps({"import": imports}, indent=1))
-        return self._plan()
+        again = self._plan()
+        if lost := set(again.adopted) & {*again.replaced, *again.destroyed}:
+            raise TerraformError(
+                "it exists already and is ours, but would have to be destroyed and made anew",
+                where=min(lost),
+                fix="change its declaration back to what is there, or delete it by hand",
+            )
+        return again
 
     def _place(self) -> adopt.Place:
         """The environment's APIs, as Terraform itself reaches them."""

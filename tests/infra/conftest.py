@@ -14,12 +14,18 @@ Rewrite = Callable[[str, str, str], None]
 
 
 @pytest.fixture(scope="session")
-def stacks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stack]:
-    """Every environment of this checkout, synthesized by one run of the command."""
+def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The CDK's output folder for every environment of this checkout, from one run."""
     out = tmp_path_factory.mktemp("synth")
     done = run_main(out=out)
     assert (done.returncode, done.stderr) == (0, "")
-    return {name: read_stack(out, name) for name in ("dev", "local")}
+    return out
+
+
+@pytest.fixture(scope="session")
+def stacks(synthesized: Path) -> dict[str, Stack]:
+    """Every environment's Terraform JSON."""
+    return {name: read_stack(synthesized, name) for name in ("dev", "local")}
 
 
 @pytest.fixture
