@@ -7,48 +7,28 @@ could not be stored is stored, and what it had made already is taken over (infra
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import socket
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra import adopt
+from infra import adopt, terraform_folder
 from infra.endpoints import Endpoints
 from infra.errors import TerraformError
 from infra.plan import PlanSummary, summarize
 from infra.rest import Rest
 from infra.settings import Environment
 from infra.terraform_errors import Refused, StateLock
+from infra.terraform_folder import ADOPT, BACKEND, Connection
 from infra.terraform_run import Core, Event, Say
 
 __all__ = ["Connection", "PlanSummary", "Terraform"]
 
-STACK, ADOPT, BACKEND, PLAN = "main.tf.json", "adopt.tf.json", "backend.tfvars", "plan.bin"
-INIT_MARK = "initialized"
+PLAN, INIT_MARK = "plan.bin", "initialized"
 # Where Terraform leaves a state that it could not store in the backend.
 ERRORED = "errored.tfstate"
-# Variables that would change what Terraform does behind our back.
-FOREIGN = ("TF_VAR_", "TF_CLI_ARGS", "TF_DATA_DIR", "TF_WORKSPACE", "TF_REATTACH_PROVIDERS")
-# … and those that would give it credentials, endpoints or plug-ins that a local environment does
-# not name.
-FOREIGN_LOCALLY = ("GOOGLE_", "GCLOUD_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "TF_CLI_CONFIG_FILE")
 DONE = {"create": "created", "update": "changed", "delete": "destroyed", "import": "adopted"}
-
-
-@dataclass(frozen=True)
-class Connection:
-    """How Terraform reaches the provider and the state; all None for Google's cloud.
-
-    `reattach` is the value of TF_REATTACH_PROVIDERS, `platform_endpoint` a base URL with no slash.
-    """
-
-    reattach: str | None
-    platform_endpoint: str | None
-    access_token: str | None = field(repr=False)
 
 
 class Terraform:
@@ -151,64 +131,24 @@ class Terraform:
         """The child over a prepared and initialized folder."""
         if self._core is not None:
             return self._core
-        mark = self._prepare()
-        self._core = Core(
-            self._workdir,
-            self._environment(),
-            self._say,
-            endpoint=self._connection.platform_endpoint,
-        )
-        initialized = self._workdir / INIT_MARK
+        folder, connection = self._workdir, self._connection
+        environment = terraform_folder.environment(self._env, connection)
+        with terraform_folder.usable(folder):
+            self._core = Core(folder, environment, self._say, endpoint=connection.platform_endpoint)
         try:
+            mark = terraform_folder.write(folder, self._stack, connection)
+            initialized = folder / INIT_MARK
             if not (initialized.is_file() and initialized.read_text() == mark):
                 initialized.unlink(missing_ok=True)
                 options = ("-input=false", "-reconfigure", f"-backend-config={BACKEND}")
                 self._run("init", "-json", *options)
                 initialized.write_text(mark)
-            if (self._workdir / ERRORED).is_file():
+            if (folder / ERRORED).is_file():
                 self._store_errored_state()
         except BaseException:
             self.close()
             raise
         return self._core
-
-    def _prepare(self) -> str:
-        """Writes Terraform's files; returns a mark that changes when `init` is needed again."""
-        backend = ""
-        if self._connection.platform_endpoint is not None:
-            storage = f"{self._connection.platform_endpoint}/storage/v1/"
-            backend = (
-                f"storage_custom_endpoint = {json.dumps(storage)}\n"
-                f"access_token = {json.dumps(self._connection.access_token)}\n"
-            )
-        try:
-            stack = self._stack.read_text(encoding="utf-8")
-            self._workdir.mkdir(parents=True, exist_ok=True, mode=0o700)
-            (self._workdir / STACK).write_text(stack, encoding="utf-8")
-            (self._workdir / BACKEND).touch(mode=0o600)
-            (self._workdir / BACKEND).write_text(backend)
-            (self._workdir / ADOPT).unlink(missing_ok=True)
-        except OSError as error:
-            raise TerraformError(
-                f"cannot be read or written: {error.strerror}",
-                where=str(error.filename or self._workdir),
-                fix="make the folder writable, or set SLIPWAY_HOME to another one",
-            ) from None
-        needs = json.dumps([backend, json.loads(stack)["terraform"]], sort_keys=True)
-        return hashlib.sha256(needs.encode()).hexdigest()
-
-    def _environment(self) -> dict[str, str]:
-        """The child's environment: ours without what would secretly change where Terraform goes."""
-        foreign = FOREIGN if self._env.provider == "google" else FOREIGN + FOREIGN_LOCALLY
-        environment = {k: value for k, value in os.environ.items() if not k.startswith(foreign)}
-        environment |= {"TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1"}
-        connection = self._connection
-        if connection.reattach is not None:
-            environment["TF_REATTACH_PROVIDERS"] = connection.reattach
-        if connection.platform_endpoint is not None:
-            environment["TF_VAR_platform_endpoint"] = connection.platform_endpoint
-            environment["TF_VAR_access_token"] = connection.access_token or ""
-        return environment
 
     def _plan(self) -> PlanSummary:
         events = self._run("plan", "-json", "-input=false", f"-out={PLAN}")

@@ -89,6 +89,14 @@ def test_a_wrong_argument_is_refused_in_terraforms_words(site: Site) -> None:
     assert caught.value.exit_code == 1
 
 
+def test_a_folder_that_cannot_be_used(site: Site) -> None:
+    site.workdir.touch()
+    with site.terraform() as run, pytest.raises(TerraformError) as caught:
+        run.plan()
+    assert caught.value.where == str(site.workdir)
+    assert "SLIPWAY_HOME" in (caught.value.fix or "")
+
+
 def test_a_lock_that_somebody_else_holds_is_named(site: Site) -> None:
     info = {
         "ID": "1",
