@@ -1,15 +1,24 @@
-"""What every part of the local platform is given: its state, who calls, operations, and its address."""
+"""What every part of the local platform is given: state, callers, operations, its address."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
+
 from services.emulator.identity import Identity
 from services.emulator.operations import Operations
+from services.emulator.processes import Processes
 from services.emulator.state import Store
 
 PROJECT_NUMBER_BASE = 100_000_000_000
+
+
+def _client() -> httpx.AsyncClient:
+    # An agent may think for long, and many may ask at once; a proxy has no business on loopback.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+    return httpx.AsyncClient(timeout=None, trust_env=False, limits=limits)
 
 
 @dataclass
@@ -21,6 +30,9 @@ class Platform:
     schema: Path
     identity: Identity = field(default_factory=Identity)
     operations: Operations = field(init=False)
+    processes: Processes = field(default_factory=Processes)
+    http: httpx.AsyncClient = field(default_factory=_client)
+    """Talks to the engines' processes."""
 
     def __post_init__(self) -> None:
         self.operations = Operations(self.store)

@@ -25,10 +25,7 @@ Result = dict[str, Any] | Response
 Handler = Callable[["Call"], Awaitable[Result]]
 
 
-class _Pattern(Convertor[str]):
-    def __init__(self, regex: str) -> None:
-        self.regex = regex
-
+class _Text(Convertor[str]):
     def convert(self, value: str) -> str:
         return value
 
@@ -36,9 +33,21 @@ class _Pattern(Convertor[str]):
         return value
 
 
-register_url_convertor("id", _Pattern("[^/:]+"))
-register_url_convertor("version", _Pattern("v1beta1|v1"))
-register_url_convertor("rest", _Pattern(".+"))
+class _Id(_Text):
+    regex = "[^/:]+"
+
+
+class _Version(_Text):
+    regex = "v1beta1|v1"
+
+
+class _Rest(_Text):
+    regex = ".+"
+
+
+register_url_convertor("id", _Id())
+register_url_convertor("version", _Version())
+register_url_convertor("rest", _Rest())
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,7 @@ MAPS = frozenset(
     {
         "labels", "classMethods", "sessionState", "stateDelta", "rawEvent", "scope", "metadata", "input",
         "customMetadata", "args", "response", "resourceLimits", "substitutions", "annotations", "agentCard",
-        "userLabels", "structuredData",
+        "userLabels", "structuredData", "artifactDelta", "requestedAuthConfigs", "buildArgs",
     }
 )  # fmt: skip
 
