@@ -138,6 +138,7 @@ class Run:
     release: str | None = None
     deployment: int | None = None
     deployed: tuple[str, ...] = ()
+    update_seconds: float | None = None
     remembered: list[str] = field(default_factory=list)
     answers: list[tuple[str, Answer]] = field(default_factory=list)
 
@@ -223,6 +224,7 @@ class Run:
                 self.root, target, descriptor, manifests=self.agents, bundles=bundles, say=step.say
             )
             self.release, self.deployment, self.deployed = done.release, done.number, done.changed
+            self.update_seconds = done.seconds.get("update")
             step.detail = f"release {done.release} " + (
                 f"on {', '.join(done.changed)} (deployment {done.number})"
                 if done.changed
@@ -257,6 +259,7 @@ class Run:
             "release": self.release,
             "deployment": self.deployment,
             "deployed": list(self.deployed),
+            "update_seconds": self.update_seconds,
             "remembered": self.remembered,
             "answers": [
                 {
