@@ -1,9 +1,9 @@
-"""From nothing to an answer, measured: `.venv/bin/python tests/benchmarks/from_nothing.py [--runs N]`.
+"""From nothing to an answer, measured: `python tests/benchmarks/from_nothing.py [--runs N]`.
 
-Prints one JSON document: seconds of `slipway up --fresh`, of each of its steps, of `up` with nothing
-to do, of three parallel updates to serving, of a warm question; `slipway --help` beside `adk --help`
-in the same run; memory of the platform and of each agent. Uses a platform of its own, in a temporary
-folder, and stops it.
+Prints one JSON document: seconds of `slipway up --fresh`, of each of its steps, of `up` with
+nothing to do, of three parallel updates to serving, of a warm question; `slipway --help` beside
+`adk --help` in the same run; memory of the platform and of each agent. Uses a platform of its own,
+in a temporary folder, and stops it.
 """
 
 from __future__ import annotations
