@@ -232,9 +232,13 @@ class Terraform:
     def _attempt(self, *command: str) -> list[Event]:
         assert self._core is not None
         events: list[Event] = []
-        for event in self._core.run(command):
-            events.append(event)
-            self._tell(event)
+        try:
+            for event in self._core.run(command):
+                events.append(event)
+                self._tell(event)
+        except KeyboardInterrupt:
+            self.close()
+            raise
         ended = events.pop()
         if ended["code"] != 0:
             problems = [e["diagnostic"] for e in events if e["type"] == "diagnostic"]

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -73,7 +74,7 @@ class Core:
                 # Ctrl-C on a terminal is for us alone; the child is told by the end of its input.
                 start_new_session=True,
             )
-        self._endpoint, self._lost = endpoint, False
+        self._endpoint, self._lost, self._busy = endpoint, False, False
         if endpoint is not None:
             threading.Thread(target=self._watch, args=(endpoint,), daemon=True).start()
 
@@ -83,24 +84,21 @@ class Core:
         Raises:
             TerraformError: the child died.
             PlatformError: the local platform died.
-            KeyboardInterrupt: after the command was cancelled and has ended.
         """
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        try:
+        self._busy = True
+        with suppress(BrokenPipeError):
             self._child.stdin.write(json.dumps(list(arguments)) + "\n")
             self._child.stdin.flush()
-            for line in self._child.stdout:
-                event = _parse(line)
+        for line in self._child.stdout:
+            event = _parse(line)
+            if event["type"] == "ended":
+                self._busy = False
                 yield event
-                if event["type"] == "ended":
-                    return
-        except BrokenPipeError:
-            pass
-        except KeyboardInterrupt:
-            self._say("stopping Terraform, which stores its state first; Ctrl-C again kills it")
-            self._cancel()
-            raise
+                return
+            yield event
+        self._busy = False
         raise self._died()
 
     def mended(self) -> None:
@@ -109,25 +107,26 @@ class Core:
         self.broken = None
 
     def close(self) -> None:
-        """Ends the child and gives the folder free; safe to call twice."""
-        self._cancel()
-        self._lock.close()
+        """Ends the child and gives the folder free; safe to call twice.
 
-    def _cancel(self) -> None:
-        """Ends the child by closing its input, and waits; kills it on another Ctrl-C."""
+        A running command is cancelled and waited for; another Ctrl-C meanwhile kills it.
+        """
         assert self._child.stdin is not None
         assert self._child.stdout is not None
+        if self._busy:
+            self._say("stopping Terraform, which stores its state first; Ctrl-C again kills it")
         try:
-            self._child.stdin.close()
+            with suppress(BrokenPipeError):
+                self._child.stdin.close()
             for _ in self._child.stdout:
                 pass
-            self._child.wait()
-        except BrokenPipeError:
-            self._child.wait()
         except KeyboardInterrupt:
             self._child.kill()
-            self._child.wait()
             raise
+        finally:
+            self._child.wait()
+            self._busy = False
+            self._lock.close()
 
     def _watch(self, endpoint: str) -> None:
         """Ends the child when the platform has not answered for some seconds."""
@@ -194,15 +193,15 @@ def _hold(workdir: Path, say: Say) -> IO[str]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            record = _record(workdir / terraform_core.RECORD) or {}
-            who = f"terraform {record.get('command', '')} (pid {record.get('pid', 'unknown')})"
+            record = _record(workdir / terraform_core.RECORD)
+            who = f"terraform {record['command']} (pid {record['pid']})" if record else "Terraform"
             if time.monotonic() > end:
                 lock.close()
                 raise TerraformError(
                     f"{who} still runs", where=str(workdir), fix="wait until it has ended"
                 ) from None
             if not told:
-                say(f"waiting for {who} of another run to end")
+                say(f"waiting for {who} of an earlier run to end")
                 told = True
             time.sleep(0.1)
         else:
