@@ -1,4 +1,4 @@
-"""The one error that every REST answer of the local platform goes through, in Google's JSON shape."""
+"""The one error of every REST answer of the local platform, in Google's JSON shape."""
 
 from __future__ import annotations
 
@@ -22,9 +22,14 @@ HTTP = {
 RPC = {
     "INVALID_ARGUMENT": 3,
     "NOT_FOUND": 5,
+    "ALREADY_EXISTS": 6,
+    "PERMISSION_DENIED": 7,
     "FAILED_PRECONDITION": 9,
     "ABORTED": 10,
+    "UNIMPLEMENTED": 12,
     "INTERNAL": 13,
+    "UNAVAILABLE": 14,
+    "UNAUTHENTICATED": 16,
 }
 
 

@@ -16,8 +16,8 @@ KIND, REVISION = "memory", "memory_revision"
 _INPUT_ONLY = ("revisionLabels", "revisionTtl", "revisionExpireTime", "disableMemoryRevisions")
 _STOP = frozenset(
     ("a", "an", "and", "are", "did", "do", "does", "for", "have", "how", "i", "in", "is", "it",
-     "me", "my", "of", "on", "our", "the", "they", "to", "was", "we", "were", "what", "which", "with",
-     "you")
+     "me", "my", "of", "on", "our", "the", "they", "to", "was", "we", "were", "what", "which",
+     "with", "you")
 )  # fmt: skip
 
 

@@ -113,12 +113,7 @@ class MemoryBank:
         found = memories.by_metadata(found, call.body.get("filterGroups"))
         search = call.body.get("similaritySearchParams")
         if search is None:
-            simple = call.body.get("simpleRetrievalParams") or {}
-            size, start = int(simple.get("pageSize") or 3), int(simple.get("pageToken") or 0)
-            answer: Body = {"retrievedMemories": [{"memory": m} for m in found[start:][:size]]}
-            if len(found) > start + size:
-                answer["nextPageToken"] = str(start + size)
-            return answer
+            return _page(found, call.body.get("simpleRetrievalParams"))
         if not search.get("searchQuery"):
             raise invalid("similarity_search_params.search_query is required.")
         top = int(search.get("topK") or TOP_K)
@@ -170,6 +165,19 @@ class MemoryBank:
         if body is None:
             raise not_found(name)
         return body
+
+
+def _page(found: list[Body], params: Body | None) -> Body:
+    """A page of a retrieval without a search; without parameters, as many as there can be."""
+    try:
+        size = MAX_TOP_K if params is None else int(params.get("pageSize") or TOP_K)
+        start = 0 if params is None else int(params.get("pageToken") or 0)
+    except ValueError:
+        raise invalid("simple_retrieval_params: numbers are expected.") from None
+    answer: Body = {"retrievedMemories": [{"memory": m} for m in found[start : start + size]]}
+    if len(found) > start + size:
+        answer["nextPageToken"] = str(start + size)
+    return answer
 
 
 def _scope(body: Body) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 Every process has a metadata server of its own: `GCE_METADATA_HOST` may hold a path, and google-auth
 appends `/computeMetadata/v1/…` to it. The path cannot be guessed, so that one engine does not get
-another's token. Operators ask `/token`; their tokens are the operator's.
+another's token. Operators ask `/token`; their tokens are the operator's. `/tokeninfo` says whose a
+token is, as Google's does.
 """
 
 from __future__ import annotations
@@ -28,7 +29,16 @@ def routes(platform: Platform) -> list[BaseRoute]:
         await request.body()
         return JSONResponse(_token(platform.identity.operator_token()))
 
+    async def info(request: Request) -> Response:
+        token = request.query_params.get("access_token", "")
+        principal = platform.identity.principal(f"Bearer {token}")
+        if principal is None:
+            return JSONResponse({"error": "invalid_token"}, 400)
+        email = principal.partition(":")[2]
+        return JSONResponse({"email": email, "scope": SCOPES[0], "expires_in": LIFETIME_SECONDS})
+
     return [
+        Route("/tokeninfo", info),
         Route("/_metadata/{key}", _server(platform)),
         Route("/_metadata/{key}/{path:path}", _server(platform)),
         Route("/token", token, methods=["POST"]),

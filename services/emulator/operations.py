@@ -17,7 +17,7 @@ KIND = "operation"
 
 
 class Operations:
-    """Operations by full name, `PARENT/operations/ID`, kept in the store so that they survive a restart."""
+    """Operations by full name, `PARENT/operations/ID`; they are kept, so they survive a restart."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -52,7 +52,7 @@ register_url_convertor("rest", _Rest())
 
 @dataclass(frozen=True)
 class Call:
-    """One request: `path` holds the path's parameters, `query` the query's, `principal` the caller."""
+    """One request: `path` holds the path's parameters, `principal` the caller."""
 
     request: Request
     raw: bytes
@@ -96,9 +96,10 @@ class Call:
 # Google's clients mix camelCase and snake_case; keys inside these are data and stay as they are.
 MAPS = frozenset(
     {
-        "labels", "classMethods", "sessionState", "stateDelta", "rawEvent", "scope", "metadata", "input",
-        "customMetadata", "args", "response", "resourceLimits", "substitutions", "annotations", "agentCard",
-        "userLabels", "structuredData", "artifactDelta", "requestedAuthConfigs", "buildArgs",
+        "labels", "classMethods", "sessionState", "stateDelta", "rawEvent", "scope", "metadata",
+        "input", "customMetadata", "args", "response", "resourceLimits", "substitutions",
+        "annotations", "agentCard", "userLabels", "structuredData", "artifactDelta",
+        "requestedAuthConfigs", "buildArgs",
     }
 )  # fmt: skip
 
@@ -121,8 +122,9 @@ def route(method: str, path: str, handler: Handler, *, anonymous: bool = False) 
     """A route whose errors are answered in Google's shape.
 
     Args:
-        anonymous: whether a request without credentials is taken as the operator's. Google's Storage
-            and Secret Manager clients reach emulators without credentials; Agent Runtime refuses them.
+        anonymous: whether a request without credentials is taken as the operator's. Google's
+            Storage and Secret Manager clients reach emulators without credentials; Agent Runtime
+            refuses them.
     """
 
     async def endpoint(request: Request) -> Response:

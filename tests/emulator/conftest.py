@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,7 +118,95 @@ def own(tmp_path: Path) -> Iterator[Local]:
     platform.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def sdk(local: Local) -> Any:
-    """Google's client on the shared platform."""
+    """Google's client on the shared platform; a new one, since it belongs to one event loop."""
     return local.sdk()
+
+
+BUNDLES = Path(__file__).parent / "bundles"
+ECHO_METHODS = {
+    "query": "",
+    "surroundings": "",
+    "token": "",
+    "crash": "",
+    "async_query": "async",
+    "stream_query": "stream",
+    "async_stream_query": "async_stream",
+}
+
+
+def archive(files: Mapping[str, str]) -> str:
+    """A source archive of these files, as the API takes it (base64 of tar and gzip)."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+@dataclass
+class Deployer:
+    """Makes engines on a platform and deploys the test bundles onto them."""
+
+    local: Local
+
+    def engine(self, **fields: Any) -> str:
+        """A bare engine's name."""
+        path = f"v1beta1/{self.local.parent}/reasoningEngines"
+        answer = self.local.rest("POST", path, {"displayName": "test", **fields})
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["name"]).rpartition("/operations/")[0]
+
+    def spec(
+        self, bundle: str = "echo", methods: Mapping[str, str] | None = None, **files: str
+    ) -> dict[str, Any]:
+        """A spec with a bundle's source; `files` are added to it, or replace its own."""
+        methods = ECHO_METHODS if methods is None else methods
+        source = {"agent.py": (BUNDLES / bundle / "agent.py").read_text()}
+        source |= {name.replace("__", "."): text for name, text in files.items()}
+        return {
+            "class_methods": [{"name": name, "api_mode": mode} for name, mode in methods.items()],
+            "deployment_spec": {
+                "env": [{"name": "AGENT_PLATFORM_ENDPOINT", "value": self.local.endpoint}]
+            },
+            "source_code_spec": {
+                "inline_source": {"source_archive": archive(source)},
+                "python_spec": {"entrypoint_module": "agent", "entrypoint_object": "app"},
+            },
+        }
+
+    def patch(self, name: str, spec: Mapping[str, Any], mask: str = "spec") -> dict[str, Any]:
+        """The ended operation of a PATCH of `spec`."""
+        path = f"v1beta1/{name}?updateMask={mask}"
+        answer = self.local.rest("PATCH", path, {"spec": spec})
+        assert answer.status_code == 200, answer.text
+        operation = self.local.rest("GET", f"v1beta1/{answer.json()['name']}").json()
+        assert operation["done"], operation
+        return dict(operation)
+
+    def deployed(self, **spec: Any) -> str:
+        """An engine that serves the echo bundle; `spec` as for `spec()`."""
+        name = self.engine()
+        operation = self.patch(name, self.spec(**spec))
+        assert "error" not in operation, operation
+        return name
+
+    def query(self, name: str, method: str = "query", **arguments: Any) -> httpx.Response:
+        """One `:query`."""
+        body = {"classMethod": method, "input": arguments}
+        return self.local.rest("POST", f"v1beta1/{name}:query", body)
+
+
+@pytest.fixture(scope="session")
+def deployer(local: Local) -> Deployer:
+    """On the shared platform."""
+    return Deployer(local)
+
+
+@pytest.fixture(scope="session")
+def echo(deployer: Deployer) -> str:
+    """An engine that serves the echo bundle; tests must not change it."""
+    return deployer.deployed()
