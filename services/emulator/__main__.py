@@ -75,7 +75,12 @@ async def serve(state: Path, schema: Path, listener: socket.socket) -> None:
     store = Store(state)
     platform = Platform(store, endpoint, schema)
     config = uvicorn.Config(
-        create_app(platform), log_level="warning", access_log=False, timeout_graceful_shutdown=3
+        create_app(platform),
+        log_level="warning",
+        access_log=False,
+        # Longer than clients keep idle connections: else both close one at once, a request is lost.
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=3,
     )
     rest = Rest(config)
     # A unix socket's path has at most 107 bytes, and a checkout may lie deep: so a short folder.

@@ -118,7 +118,11 @@ async def _replace(platform: Platform, body: Body, blob: bytes | None) -> None:
     if blob is None:
         blob = archives.path(folder, digest).read_bytes()
     revision = platform.store.next_id(f"revision/{name}", 1)
-    running = await _start(platform, body, blob, revision)
+    try:
+        running = await _start(platform, body, blob, revision)
+    except BaseException:
+        launches.discard(platform, name, revision)
+        raise
     archives.keep(folder, blob)
     platform.store.put(REVISION, name, {"revision": revision})
     platform.processes.switch(running)
@@ -144,7 +148,7 @@ async def serving(platform: Platform, name: str) -> Running:
     except TimeoutError:
         task.add_done_callback(lambda late: late.cancelled() or late.exception())
         raise ApiError("UNAVAILABLE", f"{name} is still starting; try again.") from None
-    except StartError as error:
+    except (ApiError, StartError) as error:
         raise ApiError("UNAVAILABLE", f"{name} does not start: {error}") from None
 
 

@@ -138,10 +138,16 @@ def tidy(platform: Platform, name: str, digest: str | None) -> None:
             archive.unlink()
     revisions = sorted((int(log.stem) for log in folder.glob("*.log")), reverse=True)
     for revision in revisions[KEPT_SOURCES:]:
-        shutil.rmtree(folder / str(revision), ignore_errors=True)
-        shutil.rmtree(folder / f"{revision}.home", ignore_errors=True)
+        discard(platform, name, revision)
     for revision in revisions[KEPT_LOGS:]:
         (folder / f"{revision}.log").unlink()
+
+
+def discard(platform: Platform, name: str, revision: int) -> None:
+    """Removes a revision's unpacked source and home; its log stays."""
+    folder = files(platform, name)
+    shutil.rmtree(folder / str(revision), ignore_errors=True)
+    shutil.rmtree(folder / f"{revision}.home", ignore_errors=True)
 
 
 def remove(platform: Platform, name: str) -> None:

@@ -33,6 +33,8 @@ from typing import Any
 STARTED = time.perf_counter()
 KIT = Path(__file__).resolve().parents[2]
 GRACE_SECONDS = 5
+KEEP_ALIVE_SECONDS = 75
+"""Longer than clients keep idle connections: else both close one at once, and a request is lost."""
 
 
 def watch_platform() -> None:
@@ -192,6 +194,7 @@ async def serve(entry: Any, methods: list[str], ready_fd: int) -> None:
         Starlette(routes=routes),
         log_level="warning",
         access_log=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = uvicorn.Server(config)

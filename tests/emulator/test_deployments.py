@@ -157,6 +157,17 @@ def test_specs_that_are_refused_before_anything_starts(
     assert "spec" not in local.rest("GET", f"v1/{name}").json()
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [{"container_spec": {"image_uri": "x/y:1"}}, {"source_code_spec": {"image_spec": {}}}],
+)
+def test_what_only_the_cloud_can_run_is_said_to_be_so(
+    deployer: Deployer, local: Local, spec: dict[str, Any]
+) -> None:
+    answer = local.rest("PATCH", f"v1/{deployer.engine()}?updateMask=spec", {"spec": spec})
+    assert (answer.status_code, answer.json()["error"]["status"]) == (501, "UNIMPLEMENTED")
+
+
 def test_plain_and_url_safe_base64_are_the_same(deployer: Deployer) -> None:
     spec = deployer.spec()
     inline = spec["source_code_spec"]["inline_source"]
