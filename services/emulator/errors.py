@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 # google.rpc.Code name -> HTTP status (https://cloud.google.com/apis/design/errors)
 HTTP = {
@@ -40,7 +40,7 @@ class ApiError(Exception):
         super().__init__(message)
         self.status, self.message, self.http = status, message, HTTP[status]
 
-    def response(self) -> JSONResponse:
+    def response(self) -> Response:
         """The error as a Google API would send it."""
         body = {"error": {"code": self.http, "message": self.message, "status": self.status}}
         return JSONResponse(body, status_code=self.http)

@@ -24,8 +24,9 @@ class Operations:
         self._ended: dict[str, asyncio.Event] = {}
 
     def start(self, parent: str, *, metadata: Body | None = None) -> Body:
-        """A new operation that is not done."""
-        name = f"{parent}/operations/{self._store.next_id('operation')}"
+        """A new operation that is not done; without a parent its name is `operations/ID`."""
+        place = f"{parent}/operations" if parent else "operations"
+        name = f"{place}/{self._store.next_id('operation')}"
         self._ended[name] = asyncio.Event()
         time = now()
         meta = {"genericMetadata": {"createTime": time, "updateTime": time}, **(metadata or {})}

@@ -51,7 +51,7 @@ def create_app(platform: Platform) -> Starlette:
     )
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         platform.operations.fail_interrupted()
         async with agentruntime.running(platform):
             yield
