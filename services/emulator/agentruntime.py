@@ -6,7 +6,6 @@ An engine with inline Python source runs as a process; one without is kept, such
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -117,6 +116,8 @@ class AgentRuntime:
             self._store.put(engines.KIND, name, engine)
             return self._platform.operations.done(name, answer)
         deployments.check(engine.get("spec", {}))
+        if blob is not None and archives.digest(blob) != engines.digest(engine):
+            blob = None  # the mask leaves the source as it is
         return self._deploy(name, change, blob)
 
     async def delete(self, call: Call) -> Result:
@@ -134,6 +135,7 @@ class AgentRuntime:
             sessions.remove_all(self._store, name)
             memories.remove_all(self._store, name)
             self._store.delete(engines.KIND, name)
+            self._store.delete(deployments.REVISION, name)
             self._platform.processes.stop(name)
             launches.remove(self._platform, name)
         empty = {"@type": "type.googleapis.com/google.protobuf.Empty"}
@@ -180,7 +182,7 @@ def _take_archive(body: Body) -> bytes | None:
     if not isinstance(inline["sourceArchive"], str):
         raise invalid(f"Invalid value at '{archives.FIELD}': base64 is expected.")
     blob = archives.decode(inline["sourceArchive"])
-    inline["sourceArchive"] = hashlib.sha256(blob).hexdigest()
+    inline["sourceArchive"] = archives.digest(blob)
     return blob
 
 

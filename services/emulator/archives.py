@@ -31,19 +31,23 @@ def decode(text: str) -> bytes:
         raise invalid(f"Invalid value at '{FIELD}': base64 decoding failed.") from None
 
 
-def keep(folder: Path, blob: bytes) -> str:
-    """Stores an archive and returns its digest."""
-    digest = hashlib.sha256(blob).hexdigest()
+def digest(blob: bytes) -> str:
+    """What an archive is kept under: its SHA-256 in hexadecimal."""
+    return hashlib.sha256(blob).hexdigest()
+
+
+def keep(folder: Path, blob: bytes) -> None:
+    """Stores an archive in the folder, in one step."""
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f"{digest}.partial"
+    target = path(folder, digest(blob))
+    partial = target.with_suffix(".partial")
     partial.write_bytes(blob)
-    partial.replace(path(folder, digest))
-    return digest
+    partial.replace(target)
 
 
-def path(folder: Path, digest: str) -> Path:
-    """Where `keep` puts an archive."""
-    return folder / f"{digest}.tar.gz"
+def path(folder: Path, sha256: str) -> Path:
+    """Where `keep` puts the archive with this digest."""
+    return folder / f"{sha256}.tar.gz"
 
 
 def unpack(blob: bytes, target: Path) -> None:

@@ -92,7 +92,7 @@ async def _body(
     except httpx.TransportError:
         if not in_band:
             raise
-        yield _broken(engine).response().body + b"\n"
+        yield bytes(_broken(engine).response().body) + b"\n"
     finally:
         running.requests -= 1
         await answer.aclose()

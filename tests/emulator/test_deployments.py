@@ -308,3 +308,28 @@ def test_agents_end_with_the_platform_and_come_back_with_it(own: Local, number: 
     assert sdk.sessions.get(name=session.response.name).session_state == {"a": 1}
     facts = [memory.fact for memory in sdk.memory_banks.memories.list(name=name)]
     assert facts == ["Prefers euros"]
+
+
+def test_a_deployment_that_the_platform_did_not_live_to_end(own: Local) -> None:
+    deployer = Deployer(own)
+    name = deployer.deployed()
+    slow = deployer.spec(agent__py="import time\ntime.sleep(60)\n")
+    path = f"v1beta1/{name}?updateMask=spec"
+    operation = own.rest("PATCH", path, {"spec": slow}).json()
+    assert not operation.get("done")
+    own.restart(signal.SIGKILL)
+    ended = own.rest("GET", f"v1beta1/{operation['name']}").json()
+    assert (ended["done"], ended["error"]["code"]) == (True, 10)
+    assert deployer.query(name, text="old").json()["output"]["text"] == "old"
+
+
+def test_changes_of_other_fields_during_a_deployment_are_kept(
+    deployer: Deployer, local: Local
+) -> None:
+    name = deployer.engine()
+    spec = {"spec": deployer.spec()}
+    operation = local.rest("PATCH", f"v1/{name}?updateMask=spec", spec).json()
+    local.rest("PATCH", f"v1/{name}?updateMask=labels", {"labels": {"during": "it"}})
+    assert "error" not in local.rest("GET", f"v1/{operation['name']}").json()
+    body = local.rest("GET", f"v1/{name}").json()
+    assert (body["labels"], "spec" in body) == ({"during": "it"}, True)

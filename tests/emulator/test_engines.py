@@ -83,6 +83,13 @@ def test_a_nested_mask_changes_what_it_names_and_nothing_else(
     assert deployer.query(name, text="still").json()["output"]["text"] == "still"
 
 
+def test_a_source_that_the_mask_does_not_name_is_not_deployed(deployer: Deployer) -> None:
+    name = deployer.deployed()
+    other = deployer.spec(agent__py="import nothing_like_this\n")
+    assert "error" not in deployer.patch(name, other, "spec.class_methods")
+    assert deployer.query(name, text="as before").status_code == 200
+
+
 def test_a_top_level_mask_leaves_the_spec_alone(local: Local, deployer: Deployer) -> None:
     name = deployer.deployed()
     before = local.rest("GET", f"v1/{name}").json()
