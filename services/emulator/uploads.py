@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from email.message import Message
 from pathlib import Path
 
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from services.emulator.objects import Objects, StorageError, bad, check, missing
 from services.emulator.platform import Platform
@@ -170,7 +170,8 @@ def media(path: Path, body: Body, wanted: str | None) -> Response:
     }
     content_type, size = body.get("contentType", "application/octet-stream"), int(body["size"])
     if wanted is None or not (match := re.fullmatch(r"bytes=(\d*)-(\d*)", wanted)):
-        return FileResponse(path, headers=headers, media_type=content_type)
+        # Read now: an overwrite removes the file, maybe before the answer is under way.
+        return Response(path.read_bytes(), headers=headers, media_type=content_type)
     if match[1]:
         start, end = int(match[1]), min(int(match[2] or size - 1), size - 1)
     else:
