@@ -59,7 +59,6 @@ class Conversation:
     ) -> None:
         if "_client" in self.__dict__:
             self._loop.run(self._client.aio.aclose())
-            self._client.close()
         self._loop.close()
 
     def ask(self, question: str, *, user: str, session: str | None = None) -> Answer:

@@ -40,13 +40,15 @@ def execute(transport: Transport, plan: Plan, journal: Journal, say: Say) -> Non
     failures = {name: result for name, result in results.items() if isinstance(result, Exception)}
     if not failures:
         return
-    first = next(iter(failures.values()))
-    if len(failures) == 1 or not all(isinstance(error, RemoteError) for error in failures.values()):
-        raise first
+    unforeseen = [error for error in failures.values() if not isinstance(error, RemoteError)]
+    if unforeseen or len(failures) == 1:
+        raise next(iter(unforeseen or failures.values()))
+    told = [f"{e.where}: {e.what}" for e in failures.values() if isinstance(e, RemoteError)]
     raise RemoteError(
-        "\n".join(str(error) for error in failures.values()),
-        where=f"{len(failures)} of {len(calls)} engines failed",
-        fix="correct what is named above, then run the same command again",
+        "\n".join([f"{len(failures)} of {len(calls)} updates failed", *told]),
+        where=plan.environment,
+        fix="correct what is named above, then run the same command again; "
+        "an engine that failed serves what it served before",
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from infra.errors import RemoteError
 from services.release import remote
-from services.release.target import Target
+
+if TYPE_CHECKING:
+    from services.release.target import Target
 
 NOT_THERE = 0
 """The generation that stands for "there is no such object"."""
@@ -31,6 +33,7 @@ class Bucket:
     def read(self, path: str) -> Stored | None:
         """The object, or None."""
         from google.api_core.exceptions import NotFound
+        from google.cloud.storage.exceptions import DataCorruption
 
         with remote.calling(self.where(path)):
             blob = self._blob(path)
@@ -38,6 +41,12 @@ class Bucket:
                 data = blob.download_as_bytes(retry=_retry())
             except NotFound:
                 return None
+            except DataCorruption:
+                raise RemoteError(
+                    "its bytes do not match the checksum that came with them",
+                    where=self.where(path),
+                    fix="run the same command again",
+                ) from None
             return Stored(data, int(blob.generation))
 
     def write(self, path: str, data: bytes, content_type: str, *, generation: int) -> int | None:

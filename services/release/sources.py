@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -29,6 +30,8 @@ DATA_SUFFIXES = frozenset({".csv", ".json", ".sql", ".toml", ".txt", ".yaml", ".
 LEFT_OUT_FOLDERS = frozenset({"__pycache__", "evals", "tests"})
 KEY_SUFFIXES = frozenset({".jks", ".key", ".keystore", ".p12", ".pem", ".pfx"})
 REQUIREMENTS = "requirements.txt"
+# Two threads that parse at once can confuse CPython 3.11 (python/cpython#106905).
+_PARSING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -145,8 +148,10 @@ class _Collector:
         return {path for path in candidates if path.is_file()}
 
     def _parse(self, path: Path) -> ast.Module:
+        source = self._read(path)
         try:
-            return ast.parse(self._read(path))
+            with _PARSING:
+                return ast.parse(source)
         except SyntaxError as error:
             raise PackageError(
                 f"not valid Python: {error.msg}",

@@ -13,7 +13,6 @@ from infra.descriptor import OBJECT_NAME, SCHEMA_VERSION, Descriptor
 from infra.endpoints import Endpoints
 from infra.errors import RemoteError
 from infra.settings import Environment
-from services.release import remote
 
 
 @dataclass(frozen=True)
@@ -50,26 +49,19 @@ def read_descriptor(target: Target) -> Descriptor:
         RemoteError: it is not there, cannot be read, is newer than this slipway, or belongs to
             another environment, project or region.
     """
-    from google.api_core.exceptions import NotFound
-    from google.cloud.storage.retry import DEFAULT_RETRY
+    from services.release.records import Bucket
 
     env = target.environment
-    bucket = names.bucket(env.project, env.name, "policy")
-    where = f"gs://{bucket}/{OBJECT_NAME}"
-    with remote.calling(where):
-        try:
-            text = (
-                target.storage.bucket(bucket)
-                .blob(OBJECT_NAME)
-                .download_as_bytes(retry=DEFAULT_RETRY.with_timeout(remote.RETRY_SECONDS))
-            )
-        except NotFound:
-            raise RemoteError(
-                f"{env.name} has no descriptor: its infrastructure is not applied yet",
-                where=where,
-                fix=target.provision,
-            ) from None
-    return parse_descriptor(text, target, where)
+    bucket = Bucket(target, names.bucket(env.project, env.name, "policy"))
+    where = bucket.where(OBJECT_NAME)
+    stored = bucket.read(OBJECT_NAME)
+    if stored is None:
+        raise RemoteError(
+            f"{env.name} has no descriptor: its infrastructure is not applied yet",
+            where=where,
+            fix=target.provision,
+        )
+    return parse_descriptor(stored.data, target, where)
 
 
 def parse_descriptor(text: bytes, target: Target, where: str) -> Descriptor:

