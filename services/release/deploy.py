@@ -138,9 +138,10 @@ def _settle(transport: Transport, control: Bucket, say: Say) -> int:
     if deployment.status != "started":
         return deployment.number
     say(f"deployment {deployment.number} was interrupted; going on from what is live")
-    for agent in deployment.agents.values():
+    for name, agent in deployment.agents.items():
         if agent.operation is None or agent.seconds is not None:
             continue
+        say(f"{name}: waiting for the update that was under way")
         try:
             execute.wait(transport, {"name": agent.operation})
         except remote.Refused as error:
