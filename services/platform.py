@@ -144,8 +144,9 @@ def stop(root: Path) -> bool:
 
 
 def wipe(root: Path) -> None:
-    """Removes the state of a platform that is stopped: everything that was created on it."""
-    shutil.rmtree(home(root) / "platform", ignore_errors=True)
+    """Removes the state of a platform that is stopped, and Terraform's folders that go with it."""
+    for folder in ("platform", "terraform"):
+        shutil.rmtree(home(root) / folder, ignore_errors=True)
 
 
 def log_tail(root: Path, lines: int = 8) -> str:

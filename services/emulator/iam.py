@@ -82,7 +82,7 @@ class Accounts:
                 "ALREADY_EXISTS", f"Service account {id_} already exists within {project}."
             )
         given = call.body.get("serviceAccount", {})
-        unique = str(self._store.next_id("service_account", 100_000_000_000_000_000_001))
+        unique = f"1{self._store.next_id('service_account', 1):020d}"
         body: Body = {
             "name": name,
             "projectId": project,
