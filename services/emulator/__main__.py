@@ -1,6 +1,6 @@
 """Runs the local platform: `python -m services.emulator --state DIR --schema FILE [--port N]`.
 
-Writes `DIR/platform.json` once it serves: pid, endpoint, Terraform's reattach address, the checkout.
+Writes `DIR/platform.json` once it serves: pid, endpoint, Terraform's reattach address, checkout.
 Ends on SIGTERM or SIGINT; a second instance over the same state refuses.
 """
 
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 class Rest(uvicorn.Server):
-    """Leaves signals to us: uvicorn raises them again when it ends, before anything is cleaned up."""
+    """Leaves signals to us: uvicorn raises them again before anything is cleaned up."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -70,7 +70,7 @@ class Rest(uvicorn.Server):
 
 
 async def serve(state: Path, schema: Path, listener: socket.socket) -> None:
-    """Serves REST on `listener` and Terraform's provider on a unix socket until a signal ends it."""
+    """Serves REST on `listener` and Terraform's provider on a unix socket, until a signal."""
     endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
     store = Store(state)
     platform = Platform(store, endpoint, schema)

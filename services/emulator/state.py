@@ -50,7 +50,8 @@ class Store:
     def next_id(self, counter: str = "id", first: int = 1001) -> int:
         """The next number of a counter that never repeats, across restarts."""
         row = self._db.execute(
-            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = value + 1 RETURNING value",
+            "INSERT INTO counters VALUES (?, ?) "
+            "ON CONFLICT(name) DO UPDATE SET value = value + 1 RETURNING value",
             (counter, first),
         ).fetchone()
         return int(row[0])
@@ -65,7 +66,8 @@ class Store:
     def put(self, kind: str, name: str, body: Body) -> Body:
         """Writes the whole body and returns it; the resource keeps its place in listings."""
         self._db.execute(
-            "INSERT INTO resources VALUES (?, ?, ?, ?) ON CONFLICT(kind, name) DO UPDATE SET body = excluded.body",
+            "INSERT INTO resources VALUES (?, ?, ?, ?) "
+            "ON CONFLICT(kind, name) DO UPDATE SET body = excluded.body",
             (kind, name, json.dumps(body), self.next_id("seq", 1)),
         )
         return body

@@ -106,7 +106,8 @@ class IamMember(Resource):
             raise
         for binding in policy.get("bindings", []):
             if binding["role"] == state["role"] and state["member"] in binding["members"]:
-                return self._state(context, state, policy.get("etag"))
+                # The policy's etag changes with every other member; that is no change of this one.
+                return self._state(context, state, state.get("etag") or policy.get("etag"))
         return None
 
     def update(self, context: Context, prior: Values, value: Values) -> Values:
