@@ -27,5 +27,5 @@ def source(finding: dict[str, Any]) -> str:
     if filters:
         parts.append(f"where {filters}")
     if rows is not None:
-        parts.append(f"({rows} rows)")
+        parts.append(f"({rows} row{'' if rows == 1 else 's'})")
     return " ".join(parts)

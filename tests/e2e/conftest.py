@@ -1,44 +1,12 @@
-"""A checkout's whole product on a platform of its own: free port, temporary folder, stopped at the end."""
+"""The whole product on a platform of its own: free port, temporary folder, stopped at the end."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@dataclass(frozen=True)
-class Slipway:
-    """The command as a person would run it; `home` is where its runtime files go."""
-
-    home: Path
-
-    def run(self, *args: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
-        """Runs `slipway ARGS` and returns what it printed."""
-        return subprocess.run(
-            [str(Path(sys.executable).with_name("slipway")), *args],
-            cwd=ROOT,
-            env={**os.environ, "SLIPWAY_HOME": str(self.home), "NO_COLOR": "1"},
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
-
-    def json(self, *args: str) -> Any:
-        """Runs `slipway ARGS --json`, which must succeed, and returns what it answered."""
-        done = self.run(*args, "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+from tests.e2e.command import Slipway
 
 
 @pytest.fixture(scope="session")

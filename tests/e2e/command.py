@@ -1,0 +1,38 @@
+"""The `slipway` command as a person would run it, over a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Slipway:
+    """The command as a person would run it; `home` is where its runtime files go."""
+
+    home: Path
+
+    def run(self, *args: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+        """Runs `slipway ARGS` and returns what it printed."""
+        return subprocess.run(
+            [str(Path(sys.executable).with_name("slipway")), *args],
+            cwd=ROOT,
+            env={**os.environ, "SLIPWAY_HOME": str(self.home), "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+    def json(self, *args: str) -> Any:
+        """Runs `slipway ARGS --json`, which must succeed, and returns what it answered."""
+        done = self.run(*args, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
