@@ -16,6 +16,7 @@ import click
 
 from infra.errors import SlipwayError
 
+LOOPBACK = "127.0.0.1,localhost"
 # Command -> module that holds a click command of the name `command`.
 COMMANDS = {
     "up": "scripts.up",
@@ -95,6 +96,8 @@ def main() -> None:
 def run(args: list[str]) -> int:
     """Runs the command line `args`; returns 0 done, 1 failed, 2 bad input or 3 a finding."""
     debug = "--debug" in args
+    # Calls to the local platform must not go through a proxy that the machine is set up with.
+    os.environ["NO_PROXY"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), LOOPBACK)))
     try:
         cli.main(args=args, prog_name="slipway", standalone_mode=False)
     except SlipwayError as error:
