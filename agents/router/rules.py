@@ -1,0 +1,148 @@
+"""Settles what is asked: the user's own words first, then the model's reading, then memory.
+
+    a region is named             memory is ignored for it
+    numbers by region are wanted  no region is filled in
+    no region is named            the remembered one is filled in
+    the same for the currency; without either it is the reporting currency
+
+These hold whatever model has read the message, because code compares with the words themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.shared.query import Query, Reading, listed
+from agents.shared.semantic import Catalog
+from agents.shared.wording import Mentions, mentions
+
+MAX_UNKNOWN = 5
+Filled = Literal["regions", "currency"]
+
+
+class Settled(BaseModel):
+    """One of: a query; or what to `say` because there is none.
+
+    `from_memory` names the fields of the query that the user did not say this time.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: Query | None = None
+    from_memory: tuple[Filled, ...] = ()
+    say: str = ""
+
+
+def settle(
+    reading: Reading, text: str, remembered: str, names: Catalog, *, has_memory: bool
+) -> Settled:
+    """Settles one message.
+
+    Args:
+        reading: what a model made of it.
+        text: the user's words.
+        remembered: the facts that memory holds of the user, one a line.
+        has_memory: whether what the user states will be remembered.
+    """
+    said = mentions(text, names)
+    if reading.intent == "note" and not ("?" in text and said.measures):
+        return Settled(say=_noted(reading.note, has_memory=has_memory))
+    if refusal := _refusal(reading, said, names):
+        return Settled(say=refusal)
+    regions, remembered_region = _regions(reading, said, remembered, names)
+    currency, remembered_currency = _currency(said, remembered, names)
+    query = Query(
+        measures=_known(reading.measures, tuple(names.measures)) or said.measures,
+        brands=said.brands or _known(reading.brands, names.brands),
+        regions=regions,
+        weeks=said.weeks or (() if said.last_weeks else reading.weeks),
+        last_weeks=said.last_weeks or (0 if said.weeks else reading.last_weeks),
+        group_by=said.group_by or reading.group_by,
+        currency=currency,
+    )
+    filled: list[Filled] = ["regions"] if remembered_region else []
+    filled += ["currency"] if remembered_currency else []
+    return Settled(query=query, from_memory=tuple(filled))
+
+
+def _regions(
+    reading: Reading, said: Mentions, remembered: str, names: Catalog
+) -> tuple[tuple[str, ...], bool]:
+    """The regions to filter by, and whether they come from memory."""
+    if said.regions:
+        return said.regions, False
+    if said.everywhere or "region" in (*said.group_by, *reading.group_by):
+        return (), False
+    facts = _facts(remembered, names)
+    kept = tuple(dict.fromkeys(region for fact in facts for region in fact.regions))
+    understood = _known(reading.regions, names.regions)
+    if understood and not set(understood) <= set(kept):
+        # In words that code does not know; what memory says is no gap then.
+        return understood, False
+    return kept, bool(kept)
+
+
+def _currency(said: Mentions, remembered: str, names: Catalog) -> tuple[str, bool]:
+    """The currency of amounts, and whether it comes from memory."""
+    if said.currencies:
+        return said.currencies[-1], False
+    for fact in _facts(remembered, names):
+        if fact.currencies:
+            return fact.currencies[0], True
+    return names.currency.reporting, False
+
+
+def _facts(remembered: str, names: Catalog) -> list[Mentions]:
+    """What each remembered fact names; what it names to leave out is not among it."""
+    return [mentions(line, names) for line in remembered.splitlines() if line.strip()]
+
+
+def _known(wanted: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in wanted if name in known))
+
+
+def _refusal(reading: Reading, said: Mentions, names: Catalog) -> str:
+    """Why there is no answer, and what can be asked instead; "" when there can be one."""
+    if said.negated:
+        return (
+            f"I cannot leave {listed(said.negated)} out. Name what you want to see, or ask for the "
+            f"numbers by region or by brand."
+        )
+    if reading.unknown:
+        quoted = [f"“{_plain(name)}”" for name in reading.unknown[:MAX_UNKNOWN]]
+        return (
+            f"I do not know what {listed(quoted)} means here, so I give no number. {offer(names)}"
+        )
+    if not (reading.measures or said.measures):
+        return f"I can answer questions about numbers. {offer(names)}"
+    if not (said.measures or _known(reading.measures, tuple(names.measures))):
+        wanted = listed([f"“{_plain(name)}”" for name in reading.measures[:MAX_UNKNOWN]])
+        return f"There is no measure {wanted}. {offer(names)}"
+    return ""
+
+
+def offer(names: Catalog) -> str:
+    """What can be asked, in three sentences."""
+    measures = [
+        item.label if item.label.isupper() else item.label[0].lower() + item.label[1:]
+        for item in names.measures.values()
+    ]
+    return (
+        f"You can ask for {listed(measures)}. Brands: {', '.join(names.brands)}. "
+        f"Regions: {', '.join(names.regions)}. Also by week, as in 2026-W36 or “the last 4 weeks”."
+    )
+
+
+def _noted(note: str, *, has_memory: bool) -> str:
+    if not has_memory:
+        return "Understood, but I have no memory here: please say it again with your question."
+    note = note.strip().rstrip(".")
+    return f"Noted: {note}." if note else "Noted."
+
+
+def _plain(name: str) -> str:
+    """A word of a model's, without anything that could pass for markup."""
+    return re.sub(r"[^\w\s&'.%/-]", "", name)[:40]

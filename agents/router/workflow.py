@@ -1,0 +1,198 @@
+"""The router's workflow.
+
+    extract ─ route ─┬ marketing ┬ join ─ collect ─ writer
+     (model)  (code) └ supply    ┘        (code)   (model)
+
+extract reads the message, route settles what is asked (rules.py) and of whom, the specialists
+answer over A2A, collect keeps what answers the question, and the writer words it. Memory is read
+before both model steps and written after the last one. Every turn ends with an answer of the
+writer's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from google.adk.agents import Agent
+from google.adk.apps.app import App
+from google.adk.models import LlmResponse
+from google.adk.tools.preload_memory_tool import PreloadMemoryTool
+from google.adk.workflow import START, JoinNode, Workflow
+from google.genai import types
+from pydantic import ValidationError
+
+from agents.router import prompts, remote
+from agents.router.rules import Settled, settle
+from agents.shared import services
+from agents.shared.brief import Brief
+from agents.shared.findings import Finding, Reply
+from agents.shared.model import model
+from agents.shared.offline.llm import turn
+from agents.shared.offline.reading import read
+from agents.shared.offline.writing import write, write_brief
+from agents.shared.query import Query, Reading, listed
+from agents.shared.semantic import catalog
+
+LOG = logging.getLogger("agents.router")
+FINDINGS = "findings"
+"""Session state: where each number of the last answer came from."""
+_SETTLED = "settled"
+# `temp:` is never stored.
+_REMEMBERED = "temp:remembered"
+
+
+def build(app_name: str) -> App:
+    """The app, for the environment that this process was started in.
+
+    Raises:
+        SetupError: the environment is not complete.
+    """
+    nodes = remote.specialists(services.a2a_client())
+    chain = (START, _extract(), route, nodes, JoinNode(name="join"), collect, _writer())
+    return App(name=app_name, root_agent=Workflow(name=remote.ROUTER, edges=[chain]))
+
+
+def _extract() -> Agent:
+    text = prompts.extract(catalog())
+    return Agent(
+        name="extract",
+        model=model(lambda asked: read(asked.text).model_dump_json()),
+        instruction=lambda _: text,
+        tools=[PreloadMemoryTool()],
+        generate_content_config=types.GenerateContentConfig(
+            temperature=0, response_mime_type="application/json"
+        ),
+        before_model_callback=_keep_what_is_remembered,
+        on_model_error_callback=_not_read,
+    )
+
+
+def _writer() -> Agent:
+    return Agent(
+        name="writer",
+        model=model(write),
+        instruction=lambda _: prompts.write(),
+        tools=[PreloadMemoryTool()],
+        before_model_callback=_say_what_is_settled,
+        on_model_error_callback=_write_by_rule,
+        after_agent_callback=_remember,
+    )
+
+
+def route(ctx: Any, node_input: str) -> str:
+    """Settles what is asked, and writes down what each specialist is to be asked."""
+    text = " ".join(part.text for part in ctx.user_content.parts or [] if part.text)
+    settled = settle(
+        _parsed(node_input),
+        text,
+        ctx.state.get(_REMEMBERED, ""),
+        catalog(),
+        has_memory=services.has_memory(),
+    )
+    ctx.state[_SETTLED] = settled.model_dump(mode="json")
+    ctx.state[remote.QUERIES] = _shares(settled.query) if settled.query else {}
+    return "settled"
+
+
+def _parsed(answer: str) -> Reading:
+    """The model's reading; nothing is asked when it is no JSON."""
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        return Reading.model_validate_json(answer[start : end + 1])
+    except ValidationError as error:
+        LOG.warning("extract did not answer with a reading: %s", error)
+        return Reading(intent="other")
+
+
+def _shares(query: Query) -> dict[str, Any]:
+    """Each owner's part of the query."""
+    names = catalog()
+    owners = dict.fromkeys(names.measures[key].agent for key in query.measures)
+    return {
+        owner: query.model_copy(
+            update={"measures": tuple(k for k in query.measures if k in names.owned(owner))}
+        ).model_dump(mode="json")
+        for owner in owners
+    }
+
+
+def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
+    """Keeps the findings that answer the query, and says what is missing."""
+    settled = Settled.model_validate(ctx.state[_SETTLED])
+    findings: list[Finding] = []
+    missing: list[str] = []
+    for owner, share in ctx.state[remote.QUERIES].items():
+        found, problem = _checked(owner, Query.model_validate(share), node_input.get(owner))
+        findings += found
+        missing += [problem] if problem else []
+    ctx.state[FINDINGS] = [finding.model_dump(mode="json") for finding in findings]
+    if settled.query is None:
+        return settled.say
+    brief = Brief(
+        query=settled.query,
+        from_memory=settled.from_memory,
+        findings=tuple(findings),
+        missing=tuple(missing),
+    )
+    return brief.model_dump_json()
+
+
+def _checked(owner: str, query: Query, answer: object) -> tuple[list[Finding], str]:
+    """The findings of one specialist that answer the query, and a sentence for what they lack."""
+    names = catalog()
+    reply = Reply.parse(answer)
+    if reply is None:
+        LOG.warning("%s gave no reply: %.500s", owner, answer)
+    found = [item for item in reply.findings if item.answers(query)] if reply else []
+    lacking = [key for key in query.measures if key not in {item.measure for item in found}]
+    if not lacking:
+        return found, ""
+    label = listed([names.measures[key].label.lower() for key in lacking])
+    why = "could not be asked" if reply is None else "found nothing that answers the question"
+    return found, f"The {owner} agent {why}, so {label} is missing"
+
+
+def _keep_what_is_remembered(callback_context: Any, llm_request: Any) -> None:
+    """Before extract's model is asked: keeps the facts, so that the rules can be held to them."""
+    lines = turn(llm_request.contents).memories.splitlines()
+    facts = [line.removeprefix("user: ") for line in lines if line.startswith("user: ")]
+    callback_context.state[_REMEMBERED] = "\n".join(facts)
+
+
+def _say_what_is_settled(callback_context: Any, **_: Any) -> LlmResponse | None:
+    """Before the writer's model is asked: a sentence that code has settled on is said as it is."""
+    say = callback_context.state[_SETTLED]["say"]
+    return LlmResponse(content=types.ModelContent(say)) if say else None
+
+
+def _not_read(llm_request: Any, error: Exception, **_: Any) -> LlmResponse:
+    """The model failed: the rules read the message."""
+    LOG.error("extract's model failed, the rules read instead: %s", error)
+    text = turn(llm_request.contents).text
+    return LlmResponse(content=types.ModelContent(read(text).model_dump_json()))
+
+
+def _write_by_rule(llm_request: Any, error: Exception, **_: Any) -> LlmResponse:
+    """The model failed: the rules write the answer from the same brief."""
+    LOG.error("the writer's model failed, the rules write instead: %s", error)
+    brief = Brief.model_validate_json(turn(llm_request.contents).text)
+    return LlmResponse(content=types.ModelContent(write_brief(brief)))
+
+
+async def _remember(callback_context: Any) -> None:
+    """After the answer: this turn's user message goes to memory, and nothing else.
+
+    A node's input lies among the session's events as if the user had said it; it does not belong to
+    the invocation. A memory that cannot be written is logged, and no reason to fail the answer.
+    """
+    said = [
+        event
+        for event in callback_context.session.events
+        if event.author == "user" and event.invocation_id == callback_context.invocation_id
+    ]
+    try:
+        await callback_context.add_events_to_memory(events=said)
+    except Exception:
+        LOG.exception("this turn was not written to memory")

@@ -1,0 +1,19 @@
+"""What the writer is given, and all it is given: the query, what was found, what is missing."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.shared.findings import Finding
+from agents.shared.query import Query
+
+
+class Brief(BaseModel):
+    """One answer to be written. `missing` holds a sentence for what could not be found out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: Query
+    from_memory: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    missing: tuple[str, ...] = ()

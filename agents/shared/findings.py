@@ -1,0 +1,87 @@
+"""What a specialist answers: numbers with their origin, and how they are written."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agents.shared.query import Query
+from agents.shared.semantic import MONEY, catalog
+
+Number = int | float
+_SYMBOLS = {"EUR": "€", "GBP": "£", "USD": "$"}
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Group(_Model):
+    """One line of a grouped finding: `keys` by dimension, the value, the rows it is from."""
+
+    keys: dict[str, str]
+    value: Number | None
+    rows: int
+
+
+class Finding(_Model):
+    """One measure, read by code from the data.
+
+    `value` is over all groups, None when there are no rows. `filters` by dimension; empty: none.
+    `weeks` are the first and last week that the rows are of, or that the data has when there are
+    no rows. `rate` is what one unit of the data's currency was counted as, for money.
+    """
+
+    agent: str
+    measure: str
+    label: str
+    value: Number | None
+    unit: str
+    filters: dict[str, tuple[str, ...]]
+    weeks: tuple[str, str] | None
+    rows: int
+    group_by: tuple[str, ...] = ()
+    groups: tuple[Group, ...] = ()
+    rate: float | None = None
+    sql: str
+    parameters: tuple[str | float, ...] = ()
+
+    def answers(self, query: Query) -> bool:
+        """Whether it is what the query asks for: a model chose the tool's arguments in between."""
+        newest = query.last_weeks and len(self.filters["week"]) <= query.last_weeks
+        money = catalog().measures[self.measure].unit == MONEY
+        return (
+            self.measure in query.measures
+            and set(self.filters["brand"]) == set(query.brands)
+            and set(self.filters["region"]) == set(query.regions)
+            and (set(self.filters["week"]) == set(query.weeks) or bool(newest))
+            and set(self.group_by) == set(query.group_by)
+            and (self.unit == query.currency or not money)
+        )
+
+
+class Reply(_Model):
+    """A specialist's whole answer: JSON text over A2A. `problem` says why there are no findings."""
+
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""
+
+    @classmethod
+    def parse(cls, text: object) -> Reply | None:
+        """The reply in a specialist's text; None when it is something else."""
+        if not isinstance(text, str):
+            return None
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            return None
+
+
+def written(value: Number | None, unit: str) -> str:
+    """A value as people read it: `€436,449`, `2.13 %`, `1,200 units`."""
+    if value is None:
+        return "no data"
+    if unit in _SYMBOLS:
+        return f"{_SYMBOLS[unit]}{value:,.0f}"
+    if unit == "%":
+        return f"{value:,.2f} %"
+    return f"{value:,.0f} {unit}"

@@ -1,0 +1,78 @@
+"""Writes the answer from a brief: only what was found, with where it comes from."""
+
+from __future__ import annotations
+
+from agents.shared.brief import Brief
+from agents.shared.findings import Finding, written
+from agents.shared.offline.llm import Turn
+from agents.shared.offline.reading import plural
+from agents.shared.query import Query, listed, phrase
+from agents.shared.semantic import MONEY, catalog
+
+
+def write(turn: Turn) -> str:
+    """The rule of the writer."""
+    return write_brief(Brief.model_validate_json(turn.text))
+
+
+def write_brief(brief: Brief) -> str:
+    """The answer as text."""
+    query = brief.query
+    parts = [_finding(finding, query) for finding in brief.findings]
+    if why := _why(brief):
+        if parts and "\n" not in parts[0] and len(parts) == 1:
+            parts[0] = f"{parts[0].removesuffix('.')} ({why})."
+        elif parts:
+            parts.append(f"({why[0].upper()}{why[1:]}.)")
+    parts += [f"{problem.rstrip('.')}." for problem in brief.missing]
+    return "\n".join(parts) or "There is nothing to show."
+
+
+def _finding(finding: Finding, query: Query) -> str:
+    title = f"{_title(finding, query)}"
+    if finding.value is None:
+        span = f"; the data has {_span(finding)}" if finding.weeks else ""
+        return f"{title}: there is no data for that{span}."
+    value = f"{written(finding.value, finding.unit)}{_rate(finding)}"
+    if not finding.groups:
+        return f"{title}: {value}."
+    lines = [
+        f"- {', '.join(group.keys.values())}: {written(group.value, finding.unit)}"
+        for group in finding.groups
+    ]
+    return "\n".join([f"{title}:", *lines, f"All together: {value}."])
+
+
+def _title(finding: Finding, query: Query) -> str:
+    one = query.model_copy(update={"measures": (finding.measure,)})
+    title = phrase(one)
+    if not query.weeks and finding.weeks and finding.value is not None:
+        return f"{title}, {_span(finding)}"
+    return title
+
+
+def _span(finding: Finding) -> str:
+    first, last = finding.weeks or ("", "")
+    return first if first == last else f"{first} to {last}"
+
+
+def _rate(finding: Finding) -> str:
+    """Amounts in another currency than the data's say at which rate."""
+    if finding.rate is None or finding.rate == 1:
+        return ""
+    euro = written(1, catalog().currency.reporting)
+    return f" (at a fixed sample rate of {finding.rate} {finding.unit} for {euro})"
+
+
+def _why(brief: Brief) -> str:
+    """What the user did not say this time, and where it comes from."""
+    names = []
+    if "regions" in brief.from_memory:
+        names += list(brief.query.regions)
+    money = any(catalog().measures[finding.measure].unit == MONEY for finding in brief.findings)
+    if "currency" in brief.from_memory and money:
+        names.append(plural(brief.query.currency))
+    if not names:
+        return ""
+    them = "them" if len(names) > 1 else "it"
+    return f"{listed(names)} because you usually ask for {them}"
