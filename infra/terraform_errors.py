@@ -10,6 +10,8 @@ from typing import Any
 
 from infra.errors import TerraformError
 
+# What commands without -json put into their errors: colours, and a frame around each of them.
+_DECORATION = re.compile(r"\x1b\[[0-9;]*m|^[│╷╵]\s?", re.MULTILINE)
 _CONFLICT = re.compile(r"\b409\b|already ?exists", re.IGNORECASE)
 
 
@@ -41,6 +43,7 @@ class Refused(TerraformError):
 
     def __init__(self, command: str, diagnostics: Sequence[dict[str, Any]], errors: str) -> None:
         self.diagnostics = list(diagnostics)
+        errors = _DECORATION.sub("", errors)
         text = "\n".join([*(_text(item) for item in diagnostics), errors])
         self.lock = _lock(text)
         self.conflict = bool(_CONFLICT.search(text))
@@ -60,7 +63,7 @@ def _text(diagnostic: dict[str, Any]) -> str:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip("│╷╵ ") for line in text.splitlines()]
+    lines = [line.strip() for line in text.splitlines()]
     errors = [line for line in lines if line.startswith("Error")]
     return errors[0] if errors else next((line for line in reversed(lines) if line), "")
 

@@ -69,6 +69,7 @@ def test_killed_with_terraform(site: Site) -> None:
     assert done.returncode == -9
     assert_repaired(site)
     assert any("lifting the state's lock of a killed run" in line for line in site.said)
+    assert any("exists already and is ours" in line for line in site.said)
 
 
 def test_ctrl_c(site: Site) -> None:
