@@ -1,110 +1,122 @@
-"""Cloud Build triggers. They are kept; nothing is built here."""
+"""Cloud Build triggers, regional and global. They are kept; nothing fires them here."""
 
 from __future__ import annotations
 
-import uuid
+import re
+from typing import Any
+from uuid import uuid4
 
 from starlette.routing import BaseRoute
 
 from services.emulator.errors import ApiError, invalid, not_found
 from services.emulator.platform import Platform
-from services.emulator.rest import Call, Result, page, route
+from services.emulator.projects import project_id
+from services.emulator.rest import Call, Handler, Result, camel_key, page, route
 from services.emulator.state import Body, now
 
-TRIGGER = "trigger"
-GLOBAL = "global"
-OUTPUT = frozenset({"id", "createTime", "resourceName"})
-COLLECTIONS = (
-    "/v1/projects/{project:id}/locations/{location:id}/triggers",
-    "/v1/projects/{project:id}/triggers",
-)
+KIND = "trigger"
+COMPUTED = frozenset({"id", "resourceName", "createTime"})
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
-    """Its REST routes: regional, and global under the project."""
-    api = Triggers(platform)
-    found: list[BaseRoute] = []
-    for collection in COLLECTIONS:
-        one = collection + "/{trigger:id}"
-        found += [
-            route("POST", collection, api.create, anonymous=True),
-            route("GET", collection, api.list, anonymous=True),
-            route("GET", one, api.get, anonymous=True),
-            route("PATCH", one, api.update, anonymous=True),
-            route("DELETE", one, api.delete, anonymous=True),
+    """Its REST routes; a path without a location means `global`."""
+    triggers = _Triggers(platform)
+    table: list[tuple[str, str, Handler]] = []
+    for many in (
+        "/v1/projects/{project:id}/locations/{location:id}/triggers",
+        "/v1/projects/{project:id}/triggers",
+    ):
+        one = many + "/{trigger:id}"
+        table += [
+            ("POST", many, triggers.create),
+            ("GET", many, triggers.list),
+            ("GET", one, triggers.get),
+            ("PATCH", one, triggers.patch),
+            ("DELETE", one, triggers.delete),
         ]
-    return found
+    return [route(method, path, handler, anonymous=True) for method, path, handler in table]
 
 
-class Triggers:
-    """The handlers. A trigger is found by its ID or its name."""
+class _Triggers:
+    """The triggers methods; a trigger is named by its id or its name."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform, self._store = platform, platform.store
 
     async def create(self, call: Call) -> Result:
-        """POST of a new one."""
-        name = call.body.get("name")
-        if name is not None and self._find(call, name) is not None:
-            raise ApiError("ALREADY_EXISTS", f"a trigger named {name!r} already exists.")
-        id_ = str(uuid.uuid4())
-        given = {key: value for key, value in call.body.items() if key not in OUTPUT}
-        body: Body = {
-            "name": f"trigger-{id_[:8]}",
-            **given,
-            "id": id_,
-            "createTime": now(),
-            "resourceName": self._prefix(call) + id_,
-        }
-        return self._store.put(TRIGGER, body["resourceName"], body)
+        """`POST …/triggers`."""
+        parent, identity = self._parent(call), str(uuid4())
+        sent = {key: value for key, value in call.body.items() if key not in COMPUTED}
+        # Cloud Build makes up a name when none is given.
+        body: Body = {"name": f"trigger-{identity[:8]}", **sent}
+        self._check(parent, body)
+        body |= {"id": identity, "resourceName": f"{parent}/{identity}", "createTime": now()}
+        return self._store.put(KIND, body["resourceName"], body)
 
     async def list(self, call: Call) -> Result:
-        """GET of a location's."""
-        return page(self._store.list(TRIGGER, self._prefix(call)), call, "triggers")
+        """`GET …/triggers`."""
+        return page(self._store.list(KIND, f"{self._parent(call)}/"), call, "triggers")
 
     async def get(self, call: Call) -> Result:
-        """GET of one."""
-        return self._existing(call)
+        """`GET …/triggers/ID`."""
+        return self._find(call)
 
-    async def update(self, call: Call) -> Result:
-        """PATCH: by mask, or the whole trigger without one."""
-        body = self._existing(call)
-        given = {key: value for key, value in call.body.items() if key not in OUTPUT}
-        kept = {key: body[key] for key in OUTPUT}
-        if mask := call.query.get("updateMask"):
-            fields = {_camel(path.split(".")[0]) for path in mask.split(",")}
-            if unknown := fields & OUTPUT:
-                raise invalid(f"The field {min(unknown)!r} cannot be updated.")
-            rest = {key: value for key, value in body.items() if key not in fields}
-            given = rest | {key: value for key, value in given.items() if key in fields}
-        return self._store.put(
-            TRIGGER, body["resourceName"], {"name": body["name"], **given, **kept}
-        )
+    async def patch(self, call: Call) -> Result:
+        """`PATCH …/triggers/ID`: the fields of `updateMask`, or all of them without a mask."""
+        before = self._find(call)
+        kept = {key: value for key, value in before.items() if key in COMPUTED}
+        mask = [path for path in call.query.get("updateMask", "").split(",") if path]
+        if mask:
+            body = before
+            for path in mask:
+                _copy(path, call.body, body)
+        else:
+            body = {"name": before["name"], **call.body}
+        body |= kept
+        self._check(self._parent(call), body)
+        return self._store.put(KIND, body["resourceName"], body)
 
     async def delete(self, call: Call) -> Result:
-        """DELETE."""
-        self._store.delete(TRIGGER, self._existing(call)["resourceName"])
+        """`DELETE …/triggers/ID`."""
+        self._store.delete(KIND, self._find(call)["resourceName"])
         return {}
 
-    def _prefix(self, call: Call) -> str:
-        number = self._platform.project_number(call.path["project"])
-        location = call.path.get("location", GLOBAL)
-        return f"projects/{number}/locations/{location}/triggers/"
+    def _parent(self, call: Call) -> str:
+        project = project_id(self._platform, call.path["project"])
+        return f"projects/{project}/locations/{call.path.get('location', 'global')}/triggers"
 
-    def _existing(self, call: Call) -> Body:
-        wanted = call.path["trigger"]
-        body = self._find(call, wanted)
-        if body is None:
-            raise not_found(self._prefix(call) + wanted)
-        return body
-
-    def _find(self, call: Call, wanted: str) -> Body | None:
-        for body in self._store.list(TRIGGER, self._prefix(call)):
+    def _find(self, call: Call) -> Body:
+        parent, wanted = self._parent(call), call.path["trigger"]
+        for body in self._store.list(KIND, f"{parent}/"):
             if wanted in (body["id"], body["name"]):
                 return body
-        return None
+        raise not_found(f"{parent}/{wanted}")
+
+    def _check(self, parent: str, body: Body) -> None:
+        """The rules of a name.
+
+        Raises:
+            ApiError: INVALID_ARGUMENT, ALREADY_EXISTS.
+        """
+        name = str(body["name"])
+        if not NAME.fullmatch(name):
+            raise invalid(f"Invalid trigger name {name!r}: up to 64 letters, digits and hyphens.")
+        for other in self._store.list(KIND, f"{parent}/"):
+            if other["name"] == name and other["id"] != body.get("id"):
+                raise ApiError("ALREADY_EXISTS", f"A trigger named {name} exists in {parent}.")
 
 
-def _camel(field: str) -> str:
-    head, *tail = field.split("_")
-    return head + "".join(part.title() for part in tail)
+def _copy(path: str, source: Body, target: Body) -> None:
+    """Sets what a mask's path names in `target` as it is in `source`; absent there: removed."""
+    *parents, last = [camel_key(part) for part in path.split(".")]
+    value: Any = source
+    for key in parents:
+        value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(target.get(key), dict):
+            target[key] = {}
+        target = target[key]
+    if isinstance(value, dict) and last in value:
+        target[last] = value[last]
+    else:
+        target.pop(last, None)

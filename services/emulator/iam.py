@@ -1,187 +1,185 @@
-"""Service accounts, and the IAM policies of projects, accounts, secrets and engines.
-
-Policies are kept and given back; an etag that is not the current one refuses a write, so that a
-concurrent read-modify-write never loses a binding.
-"""
+"""IAM: service accounts, and the policies of projects, accounts, secrets and engines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from base64 import b64encode
 
 from starlette.routing import BaseRoute
 
-from services.emulator import engines, secretmanager
+from services.emulator import engines, policies
 from services.emulator.errors import ApiError, invalid, not_found
 from services.emulator.platform import Platform
+from services.emulator.projects import canonical, project_id
 from services.emulator.rest import Call, Handler, Result, page, route
 from services.emulator.state import Body
 
-ACCOUNT = "service_account"
-POLICY = "policy"
-ACCOUNTS_PATH = "/v1/projects/{project:id}/serviceAccounts"
-ACCOUNT_PATH = ACCOUNTS_PATH + "/{account:id}"
-DOMAIN = "iam.gserviceaccount.com"
+ACCOUNT = "serviceAccount"
+ACCOUNT_ID = re.compile(r"[a-z]([-a-z0-9]{4,28})[a-z0-9]")
+FIRST_UNIQUE_ID = 100_000_000_000_000_000_001  # Google's have 21 digits
+EDITABLE = ("displayName", "description")
+
+_PROJECT = "/{version:version}/projects/{project:id}"
+# What has a policy; buckets have theirs in Storage's own way.
+_TARGETS = (
+    _PROJECT,
+    _PROJECT + "/secrets/{secret:id}",
+    _PROJECT + "/locations/{location:id}/reasoningEngines/{engine:id}",
+)
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
     """Its REST routes."""
-    api = Accounts(platform)
-    named = Policies(platform)
-    places: list[tuple[str, Callable[[Call], str], bool]] = [
-        ("/v1/projects/{project:id}", named.of_project, False),
-        (ACCOUNT_PATH, named.of_account, False),
-        (secretmanager.PATH, named.of_secret, True),
-        (engines.PATH, named.of_engine, False),
+    accounts, targets = _Accounts(platform), _Policies(platform)
+    many = "/v1/projects/{project:id}/serviceAccounts"
+    one = many + "/{account:id}"
+    table: list[tuple[str, str, Handler]] = [
+        ("POST", many, accounts.create),
+        ("GET", many, accounts.list),
+        ("GET", one, accounts.get),
+        ("PATCH", one, accounts.patch),
+        ("DELETE", one, accounts.delete),
+        ("POST", one + ":enable", accounts.enable),
+        ("POST", one + ":disable", accounts.disable),
+        ("GET", one + ":getIamPolicy", accounts.get_policy),
+        ("POST", one + ":getIamPolicy", accounts.get_policy),
+        ("POST", one + ":setIamPolicy", accounts.set_policy),
     ]
-    found: list[BaseRoute] = [
-        route("POST", ACCOUNTS_PATH, api.create),
-        route("GET", ACCOUNTS_PATH, api.list),
-        route("GET", ACCOUNT_PATH, api.get),
-        route("PATCH", ACCOUNT_PATH, api.update),
-        route("DELETE", ACCOUNT_PATH, api.delete),
-    ]
-    for path, name, anonymous in places:
-        get, put, test = named.getter(name), named.setter(name), named.tester(name)
-        found += [
-            route("GET", f"{path}:getIamPolicy", get, anonymous=anonymous),
-            route("POST", f"{path}:getIamPolicy", get, anonymous=anonymous),
-            route("POST", f"{path}:setIamPolicy", put, anonymous=anonymous),
-            route("POST", f"{path}:testIamPermissions", test, anonymous=anonymous),
+    for path in _TARGETS:
+        table += [
+            ("GET", path + ":getIamPolicy", targets.get),
+            ("POST", path + ":getIamPolicy", targets.get),
+            ("POST", path + ":setIamPolicy", targets.set),
         ]
-    return found
+    # Secret Manager's client may come without credentials, to policies too.
+    return [route(m, path, h, anonymous="{secret:id}" in path) for m, path, h in table]
 
 
-class Accounts:
-    """The handlers of service accounts, which are named by their e-mail or their unique ID."""
+class _Policies:
+    """`:getIamPolicy` and `:setIamPolicy` of what is named by its path alone."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform, self._store = platform, platform.store
 
-    def find(self, call: Call) -> Body:
-        """The request's account; project `-` stands for any.
+    async def get(self, call: Call) -> Result:
+        """`…:getIamPolicy`, options in the query or the body."""
+        return policies.read(self._store, self._resource(call))
+
+    async def set(self, call: Call) -> Result:
+        """`…:setIamPolicy`."""
+        return policies.write(self._store, self._resource(call), _sent(call))
+
+    def _resource(self, call: Call) -> str:
+        """The resource's name.
 
         Raises:
-            ApiError: NOT_FOUND.
+            ApiError: NOT_FOUND, for a secret or an engine that is not there.
         """
-        wanted, project = call.path["account"], call.path["project"]
-        for body in self._store.list(ACCOUNT):
-            named = wanted in (body["email"], body["uniqueId"])
-            if named and project in ("-", body["projectId"]):
-                return body
-        raise not_found(f"projects/{project}/serviceAccounts/{wanted}")
+        name = call.request.url.path.split("/", 2)[2].rpartition(":")[0]
+        resource = canonical(self._platform, name)
+        if "secret" in call.path and self._store.get("secret", resource) is None:
+            raise not_found(f"Secret [{resource}]")
+        if "engine" in call.path and self._store.get(engines.KIND, resource) is None:
+            raise not_found(resource)
+        return resource
+
+
+class _Accounts:
+    """The serviceAccounts methods; an account is named by its e-mail or its unique id."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform, self._store = platform, platform.store
 
     async def create(self, call: Call) -> Result:
-        """POST of a new one."""
-        project, id_ = call.path["project"], call.body.get("accountId")
-        if not isinstance(id_, str) or not 6 <= len(id_) <= 30:
-            raise invalid(f"account_id must have 6 to 30 characters, but is {id_!r}.")
-        email = f"{id_}@{project}.{DOMAIN}"
-        name = f"projects/{project}/serviceAccounts/{email}"
-        if self._store.get(ACCOUNT, name) is not None:
-            raise ApiError(
-                "ALREADY_EXISTS", f"Service account {id_} already exists within {project}."
+        """`POST …/serviceAccounts` with `accountId` and `serviceAccount`."""
+        project = project_id(self._platform, call.path["project"])
+        account, fields = str(call.body.get("accountId", "")), call.body.get("serviceAccount") or {}
+        if not ACCOUNT_ID.fullmatch(account):
+            raise invalid(
+                f"The account ID {account!r} does not have 6 to 30 lowercase letters, digits and "
+                "hyphens, the first one a letter."
             )
-        given = call.body.get("serviceAccount", {})
-        unique = f"1{self._store.next_id('service_account', 1):020d}"
+        email = f"{account}@{project}.iam.gserviceaccount.com"
+        key = f"{self._parent(project)}{email}"
+        if self._store.get(ACCOUNT, key):
+            raise ApiError(
+                "ALREADY_EXISTS",
+                f"Service account {account} already exists within project projects/{project}.",
+            )
+        unique = str(FIRST_UNIQUE_ID + self._store.next_id("serviceAccount", 0))
         body: Body = {
-            "name": name,
+            "name": f"projects/{project}/serviceAccounts/{email}",
             "projectId": project,
             "uniqueId": unique,
             "email": email,
-            "displayName": given.get("displayName", ""),
-            "description": given.get("description", ""),
-            "etag": "MDEwMjE5MjA=",
             "oauth2ClientId": unique,
+            **{field: fields[field] for field in EDITABLE if fields.get(field)},
         }
-        return self._store.put(ACCOUNT, name, body)
+        return self._save(body)
 
     async def list(self, call: Call) -> Result:
-        """GET of a project's."""
-        prefix = f"projects/{call.path['project']}/serviceAccounts/"
-        return page(self._store.list(ACCOUNT, prefix), call, "accounts")
+        """`GET …/serviceAccounts`."""
+        found = self._store.list(ACCOUNT, self._parent(call.path["project"]))
+        return page(found, call, "accounts", default=20)
 
     async def get(self, call: Call) -> Result:
-        """GET of one."""
-        return self.find(call)
+        """`GET …/serviceAccounts/EMAIL`."""
+        return self._find(call)
 
-    async def update(self, call: Call) -> Result:
-        """PATCH of display name and description, by `updateMask` in the body."""
-        body = self.find(call)
-        mask = str(call.body.get("updateMask", "displayName,description")).split(",")
-        given = call.body.get("serviceAccount", {})
-        names = {"display_name": "displayName"}
-        fields = {names.get(field.strip(), field.strip()) for field in mask}
-        changed = {key: given.get(key, "") for key in fields & {"displayName", "description"}}
-        return self._store.put(ACCOUNT, body["name"], {**body, **changed})
+    async def patch(self, call: Call) -> Result:
+        """`PATCH` with `serviceAccount` and `updateMask`, a list of fields with commas."""
+        body, fields = self._find(call), call.body.get("serviceAccount") or {}
+        mask = [part.strip() for part in str(call.body.get("updateMask", "")).split(",") if part]
+        mask = ["displayName" if field == "display_name" else field for field in mask]
+        if not mask or not set(mask) <= set(EDITABLE):
+            raise invalid(f"update_mask: only {', '.join(EDITABLE)} can be changed, one at least.")
+        return self._save({**body, **{field: fields.get(field, "") for field in mask}})
 
     async def delete(self, call: Call) -> Result:
-        """DELETE of one and its policy."""
-        name = self.find(call)["name"]
-        self._store.delete(ACCOUNT, name)
-        self._store.delete(POLICY, name)
+        """`DELETE`; its policy goes with it, bindings of others that name it stay."""
+        body = self._find(call)
+        self._store.delete(ACCOUNT, canonical(self._platform, body["name"]))
+        policies.remove(self._store, canonical(self._platform, body["name"]))
         return {}
 
+    async def enable(self, call: Call) -> Result:
+        """`POST …:enable`."""
+        self._save({k: v for k, v in self._find(call).items() if k != "disabled"})
+        return {}
 
-class Policies:
-    """IAM policies by the full name of what they lie on."""
+    async def disable(self, call: Call) -> Result:
+        """`POST …:disable`."""
+        self._save({**self._find(call), "disabled": True})
+        return {}
 
-    def __init__(self, platform: Platform) -> None:
-        self._platform, self._store = platform, platform.store
-        self._accounts = Accounts(platform)
+    async def get_policy(self, call: Call) -> Result:
+        """`…:getIamPolicy`."""
+        return policies.read(self._store, canonical(self._platform, self._find(call)["name"]))
 
-    def of_project(self, call: Call) -> str:
-        """Name of the request's project; every project exists here."""
-        return f"projects/{self._platform.project_number(call.path['project'])}"
+    async def set_policy(self, call: Call) -> Result:
+        """`…:setIamPolicy`."""
+        resource = canonical(self._platform, self._find(call)["name"])
+        return policies.write(self._store, resource, _sent(call))
 
-    def of_account(self, call: Call) -> str:
-        """Name of the request's service account."""
-        return str(self._accounts.find(call)["name"])
+    def _parent(self, project: str) -> str:
+        return f"projects/{self._platform.project_number(project)}/serviceAccounts/"
 
-    def of_secret(self, call: Call) -> str:
-        """Name of the request's secret."""
-        return str(secretmanager.find(self._platform, call)["name"])
+    def _find(self, call: Call) -> Body:
+        """The account; the project `-` stands for whichever it lies in."""
+        project, account = call.path["project"], call.path["account"]
+        prefix = "" if project == "-" else self._parent(project)
+        for body in self._store.list(ACCOUNT, prefix):
+            if account in (body["email"], body["uniqueId"]):
+                return body
+        raise not_found(f"Service account projects/{project}/serviceAccounts/{account}")
 
-    def of_engine(self, call: Call) -> str:
-        """Name of the request's engine."""
-        return str(engines.find(self._platform, call)["name"])
+    def _save(self, body: Body) -> Body:
+        body["etag"] = b64encode(self._store.next_id("etag").to_bytes(8, "big")).decode()
+        return self._store.put(ACCOUNT, canonical(self._platform, body["name"]), body)
 
-    def getter(self, name: Callable[[Call], str]) -> Handler:
-        """The handler of `:getIamPolicy`."""
 
-        async def handler(call: Call) -> Result:
-            return self._read(name(call))
-
-        return handler
-
-    def setter(self, name: Callable[[Call], str]) -> Handler:
-        """The handler of `:setIamPolicy`."""
-
-        async def handler(call: Call) -> Result:
-            where, policy = name(call), call.json.get("policy")
-            if not isinstance(policy, dict):
-                raise invalid("policy is required.")
-            current = self._read(where)
-            if policy.get("etag") not in (None, "", current["etag"]):
-                raise ApiError(
-                    "ABORTED",
-                    "There were concurrent policy changes. Please retry the whole "
-                    "read-modify-write with exponential backoff.",
-                )
-            kept = {key: policy[key] for key in ("bindings", "auditConfigs") if policy.get(key)}
-            etag = f"BwY{self._store.next_id('etag')}="
-            version = policy.get("version", current["version"])
-            return self._store.put(POLICY, where, {"version": version, "etag": etag, **kept})
-
-        return handler
-
-    def tester(self, name: Callable[[Call], str]) -> Handler:
-        """The handler of `:testIamPermissions`: nothing is enforced here, so all are held."""
-
-        async def handler(call: Call) -> Result:
-            name(call)
-            return {"permissions": call.body.get("permissions", [])}
-
-        return handler
-
-    def _read(self, name: str) -> Body:
-        return self._store.get(POLICY, name) or {"version": 1, "etag": "ACAB"}
+def _sent(call: Call) -> Body:
+    policy = call.json.get("policy")
+    if not isinstance(policy, dict):
+        raise invalid("policy: an object is expected.")
+    return policy

@@ -1,240 +1,287 @@
-"""Secret Manager: secrets and their versions. Values lie in files that only this user can read."""
+"""Secret Manager v1: secrets, their versions, and access to a payload.
+
+Names carry the project's number, as Google's do. A payload lies in a file of mode 0600, never in
+the database, and never in an answer other than that of `:access`.
+"""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import os
+import re
+import shutil
+from base64 import b64decode, b64encode
 from pathlib import Path
+from typing import Literal
 
 import google_crc32c
 from starlette.routing import BaseRoute
 
+from services.emulator import policies
 from services.emulator.errors import ApiError, invalid, not_found
 from services.emulator.platform import Platform
-from services.emulator.rest import Call, Result, page, route
+from services.emulator.rest import Call, Handler, Result, page, route
 from services.emulator.state import Body, now
 
-SECRET = "secret"
-VERSION = "secret_version"
-COLLECTION = "/v1/projects/{project:id}/secrets"
-PATH = COLLECTION + "/{secret:id}"
-VERSION_PATH = PATH + "/versions/{number:id}"
+SECRET, VERSION = "secret", "secretVersion"
+SECRET_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 MAX_BYTES = 64 * 1024
-OUTPUT = frozenset({"name", "createTime", "etag"})
+EDITABLE = frozenset(
+    {"labels", "annotations", "topics", "expireTime", "ttl", "rotation", "versionAliases",
+     "versionDestroyTtl"}
+)  # fmt: skip
+
+State = Literal["ENABLED", "DISABLED", "DESTROYED"]
+
+
+def access(platform: Platform, project: str, secret_id: str, version: str) -> bytes:
+    """The payload of a version (a number, or `latest`); project by id or number.
+
+    Raises:
+        ApiError: NOT_FOUND; FAILED_PRECONDITION, when the version is disabled or destroyed.
+    """
+    vault = Vault(platform)
+    body = vault.version(vault.secret(project, secret_id), version)
+    if body["state"] != "ENABLED":
+        raise ApiError(
+            "FAILED_PRECONDITION",
+            f"Secret Version [{body['name']}] is in {body['state']} state.",
+        )
+    return vault.payload(body).read_bytes()
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
     """Its REST routes."""
-    api = Secrets(platform)
-    table = [
-        ("POST", COLLECTION, api.create),
-        ("GET", COLLECTION, api.list),
-        ("GET", PATH, api.get),
-        ("PATCH", PATH, api.update),
-        ("DELETE", PATH, api.delete),
-        ("POST", PATH + ":addVersion", api.add_version),
-        ("GET", PATH + "/versions", api.list_versions),
-        ("GET", VERSION_PATH, api.get_version),
-        ("GET", VERSION_PATH + ":access", api.access),
-        ("POST", VERSION_PATH + ":enable", api.enable),
-        ("POST", VERSION_PATH + ":disable", api.disable),
-        ("POST", VERSION_PATH + ":destroy", api.destroy),
+    secrets, versions = _Secrets(platform), _Versions(platform)
+    many = "/v1/projects/{project:id}/secrets"
+    one = many + "/{secret:id}"
+    version = one + "/versions/{number:id}"
+    table: list[tuple[str, str, Handler]] = [
+        ("POST", many, secrets.create),
+        ("GET", many, secrets.list),
+        ("GET", one, secrets.get),
+        ("PATCH", one, secrets.patch),
+        ("DELETE", one, secrets.delete),
+        ("POST", one + ":addVersion", versions.add),
+        ("GET", one + "/versions", versions.list),
+        ("GET", version, versions.get),
+        ("GET", version + ":access", versions.access),
+        ("POST", version + ":enable", versions.enable),
+        ("POST", version + ":disable", versions.disable),
+        ("POST", version + ":destroy", versions.destroy),
     ]
     return [route(method, path, handler, anonymous=True) for method, path, handler in table]
 
 
-def find(platform: Platform, call: Call) -> Body:
-    """The request's secret.
-
-    Raises:
-        ApiError: NOT_FOUND.
-    """
-    return _secret(platform, call.path["project"], call.path["secret"])
-
-
-def access(platform: Platform, project: str, secret_id: str, version: str) -> bytes:
-    """The value of a version; `latest` is the newest one, whatever its state.
-
-    Args:
-        project: the project's ID or number.
-
-    Raises:
-        ApiError: NOT_FOUND, or FAILED_PRECONDITION when the version is disabled or destroyed.
-    """
-    body = _version(platform, _secret(platform, project, secret_id), version)
-    if body["state"] != "ENABLED":
-        raise ApiError(
-            "FAILED_PRECONDITION", f"Secret Version [{body['name']}] is in {body['state']} state."
-        )
-    return _file(platform, body["name"]).read_bytes()
-
-
-class Secrets:
-    """The handlers."""
+class Vault:
+    """Secrets and versions in the store, and where their payloads lie."""
 
     def __init__(self, platform: Platform) -> None:
-        self._platform, self._store = platform, platform.store
+        self._platform, self.store = platform, platform.store
+
+    def parent(self, project: str) -> str:
+        """`projects/NUMBER/secrets` of a project given by id or number."""
+        return f"projects/{self._platform.project_number(project)}/secrets"
+
+    def secret(self, project: str, secret_id: str) -> Body:
+        """The secret's resource.
+
+        Raises:
+            ApiError: NOT_FOUND.
+        """
+        name = f"{self.parent(project)}/{secret_id}"
+        body = self.store.get(SECRET, name)
+        if body is None:
+            raise not_found(f"Secret [{name}]")
+        return body
+
+    def versions(self, secret: Body) -> list[Body]:
+        """All versions, the oldest first; destroyed ones stay."""
+        return self.store.list(VERSION, f"{secret['name']}/versions/")
+
+    def version(self, secret: Body, number: str) -> Body:
+        """One version; `latest` is the one created last, whatever its state.
+
+        Raises:
+            ApiError: NOT_FOUND.
+        """
+        name = f"{secret['name']}/versions/{number}"
+        if number == "latest":
+            known = self.versions(secret)
+            body = known[-1] if known else None
+        else:
+            body = self.store.get(VERSION, name)
+        if body is None:
+            raise ApiError("NOT_FOUND", f"Secret Version [{name}] not found or has no versions.")
+        return body
+
+    def payload(self, version: Body) -> Path:
+        """The file of a version's payload."""
+        _, project, _, secret, _, number = str(version["name"]).split("/")
+        return self.store.files / "secrets" / project / secret / number
+
+    def etag(self) -> str:
+        """A new one, in the quotes that Secret Manager writes."""
+        return f'"{self.store.next_id("etag"):x}"'
+
+
+class _Secrets:
+    def __init__(self, platform: Platform) -> None:
+        self._vault, self._store = Vault(platform), platform.store
 
     async def create(self, call: Call) -> Result:
-        """POST of a secret without a value."""
-        id_ = call.query.get("secretId", "")
-        if not id_ or len(id_) > 255 or not all(c.isalnum() or c in "-_" for c in id_):
-            raise invalid(f"The provided Secret ID [{id_}] does not match the expected format.")
-        name = f"{_parent(self._platform, call.path['project'])}/secrets/{id_}"
-        if self._store.get(SECRET, name) is not None:
+        """`POST …/secrets?secretId=ID`."""
+        secret_id, fields = call.query.get("secretId", ""), call.body
+        if not SECRET_ID.fullmatch(secret_id):
+            raise invalid("secretId: 1 to 255 letters, digits, hyphens and underscores.")
+        if not {"automatic", "userManaged"} & set(fields.get("replication") or {}):
+            raise invalid("replication: automatic or userManaged must be given.")
+        name = f"{self._vault.parent(call.path['project'])}/{secret_id}"
+        if self._store.get(SECRET, name):
             raise ApiError("ALREADY_EXISTS", f"Secret [{name}] already exists.")
-        given = {key: value for key, value in call.body.items() if key not in OUTPUT}
-        if "replication" not in given:
-            raise invalid("secret.replication is required.")
-        body = {"name": name, "createTime": now(), "etag": '"1"', **given}
+        kept = {key: value for key, value in fields.items() if key in EDITABLE | {"replication"}}
+        body = {"name": name, **kept, "createTime": now(), "etag": self._vault.etag()}
         return self._store.put(SECRET, name, body)
 
     async def list(self, call: Call) -> Result:
-        """GET of a project's."""
-        prefix = f"{_parent(self._platform, call.path['project'])}/secrets/"
-        return page(self._store.list(SECRET, prefix), call, "secrets")
+        """`GET …/secrets`."""
+        if call.query.get("filter"):
+            raise ApiError("UNIMPLEMENTED", "The local platform lists secrets without a filter.")
+        found = self._store.list(SECRET, f"{self._vault.parent(call.path['project'])}/")
+        return {**page(found, call, "secrets"), "totalSize": len(found)}
 
     async def get(self, call: Call) -> Result:
-        """GET of one."""
-        return find(self._platform, call)
+        """`GET …/secrets/ID`."""
+        return self._vault.secret(call.path["project"], call.path["secret"])
 
-    async def update(self, call: Call) -> Result:
-        """PATCH by mask."""
-        body = find(self._platform, call)
-        mask = call.query.get("updateMask", "")
-        if not mask:
-            raise invalid("updateMask is required.")
-        changed = dict(body)
-        for path in mask.split(","):
-            field = path.split(".")[0]
-            field = "".join(p.title() if i else p for i, p in enumerate(field.split("_")))
-            if field in OUTPUT or field == "replication":
-                raise invalid(f"The field {path!r} cannot be updated.")
-            changed.pop(field, None)
-            if field in call.body:
-                changed[field] = call.body[field]
-        changed["etag"] = f'"{self._store.next_id("etag")}"'
-        return self._store.put(SECRET, body["name"], changed)
+    async def patch(self, call: Call) -> Result:
+        """`PATCH …/secrets/ID?updateMask=labels,…`."""
+        body = self._vault.secret(call.path["project"], call.path["secret"])
+        mask = [field for field in call.query.get("updateMask", "").split(",") if field]
+        unknown = [field for field in mask if field not in EDITABLE]
+        if unknown or not mask:
+            allowed = ", ".join(sorted(EDITABLE))
+            raise invalid(f"updateMask: {', '.join(unknown) or 'missing'}; allowed are {allowed}.")
+        for field in mask:
+            body.pop(field, None)
+            if call.body.get(field):
+                body[field] = call.body[field]
+        return self._store.put(SECRET, body["name"], {**body, "etag": self._vault.etag()})
 
     async def delete(self, call: Call) -> Result:
-        """DELETE of a secret with all its values."""
-        name = find(self._platform, call)["name"]
-        for version in self._store.list(VERSION, f"{name}/versions/"):
-            _file(self._platform, version["name"]).unlink(missing_ok=True)
-            self._store.delete(VERSION, version["name"])
-        self._store.delete(SECRET, name)
+        """`DELETE …/secrets/ID`, with all its versions."""
+        body = self._vault.secret(call.path["project"], call.path["secret"])
+        versions = self._vault.versions(body)
+        with self._store.transaction():
+            for version in versions:
+                self._store.delete(VERSION, version["name"])
+            self._store.delete(SECRET, body["name"])
+            policies.remove(self._store, body["name"])
+        if versions:
+            shutil.rmtree(self._vault.payload(versions[0]).parent, ignore_errors=True)
         return {}
 
-    async def add_version(self, call: Call) -> Result:
-        """POST of a new value."""
-        secret = find(self._platform, call)
-        payload = call.body.get("payload", {})
-        try:
-            value = base64.b64decode(payload.get("data", ""), validate=True)
-        except (binascii.Error, ValueError, TypeError):
-            raise invalid("payload.data must be base64.") from None
-        if not value or len(value) > MAX_BYTES:
-            raise invalid(f"The payload must have 1 to {MAX_BYTES} bytes.")
-        if "dataCrc32c" in payload and int(payload["dataCrc32c"]) != google_crc32c.value(value):
-            raise invalid("The payload's checksum does not match its data.")
-        prefix = f"{secret['name']}/versions/"
-        number = self._store.next_id(
-            f"versions of {secret['name']} since {secret['createTime']}", 1
-        )
+
+class _Versions:
+    def __init__(self, platform: Platform) -> None:
+        self._platform, self._vault, self._store = platform, Vault(platform), platform.store
+
+    async def add(self, call: Call) -> Result:
+        """`POST …/secrets/ID:addVersion`."""
+        secret = self._vault.secret(call.path["project"], call.path["secret"])
+        payload = call.body.get("payload")
+        if not isinstance(payload, dict):
+            raise invalid("payload: an object is expected.")
+        data, checksum = _data(payload), payload.get("dataCrc32c")
+        if checksum is not None and str(checksum) != str(crc32c(data)):
+            raise invalid("The payload does not match its dataCrc32c.")
+        number = len(self._vault.versions(secret)) + 1
         body: Body = {
-            "name": f"{prefix}{number}",
+            "name": f"{secret['name']}/versions/{number}",
             "createTime": now(),
             "state": "ENABLED",
-            "etag": '"1"',
             "replicationStatus": {"automatic": {}},
-            "clientSpecifiedPayloadChecksum": "dataCrc32c" in payload,
+            "etag": self._vault.etag(),
         }
-        _write(_file(self._platform, body["name"]), value)
+        if checksum is not None:
+            body["clientSpecifiedPayloadChecksum"] = True
+        _write(self._vault.payload(body), data)
         return self._store.put(VERSION, body["name"], body)
 
-    async def list_versions(self, call: Call) -> Result:
-        """GET of a secret's versions, the newest first, by `filter` `state:STATE`."""
-        name = find(self._platform, call)["name"]
-        found = self._store.list(VERSION, f"{name}/versions/")[::-1]
-        wanted = call.query.get("filter", "").replace(" ", "").upper()
-        if wanted:
-            key, _, state = wanted.replace("=", ":").partition(":")
-            if key != "STATE":
-                raise invalid(f"The local platform knows no filter but state:…, not {wanted!r}.")
-            found = [body for body in found if body["state"] == state]
-        return page(found, call, "versions")
+    async def list(self, call: Call) -> Result:
+        """`GET …/versions?filter=state:ENABLED`, the newest first."""
+        secret = self._vault.secret(call.path["project"], call.path["secret"])
+        found = self._vault.versions(secret)[::-1]
+        if wanted := call.query.get("filter", "").replace(" ", ""):
+            match = re.fullmatch(r"state[:=](ENABLED|DISABLED|DESTROYED)", wanted)
+            if match is None:
+                raise invalid(f"filter: {wanted} is not state:ENABLED, DISABLED or DESTROYED.")
+            found = [body for body in found if body["state"] == match[1]]
+        return {**page(found, call, "versions"), "totalSize": len(found)}
 
-    async def get_version(self, call: Call) -> Result:
-        """GET of a version, without its value."""
-        return self._found_version(call)
+    async def get(self, call: Call) -> Result:
+        """`GET …/versions/N`."""
+        return self._find(call)
 
     async def access(self, call: Call) -> Result:
-        """GET of a version's value."""
+        """`GET …/versions/N:access`."""
         path = call.path
-        value = access(self._platform, path["project"], path["secret"], path["number"])
-        data, crc = base64.b64encode(value).decode(), str(google_crc32c.value(value))
-        name = self._found_version(call)["name"]
-        return {"name": name, "payload": {"data": data, "dataCrc32c": crc}}
+        data = access(self._platform, path["project"], path["secret"], path["number"])
+        payload = {"data": b64encode(data).decode(), "dataCrc32c": str(crc32c(data))}
+        return {"name": self._find(call)["name"], "payload": payload}
 
     async def enable(self, call: Call) -> Result:
-        """POST."""
-        return self._set_state(call, "ENABLED")
+        """`POST …:enable`."""
+        return self._become(call, "ENABLED")
 
     async def disable(self, call: Call) -> Result:
-        """POST."""
-        return self._set_state(call, "DISABLED")
+        """`POST …:disable`."""
+        return self._become(call, "DISABLED")
 
     async def destroy(self, call: Call) -> Result:
-        """POST: the value is gone for ever."""
-        body = self._set_state(call, "DESTROYED")
-        _file(self._platform, body["name"]).unlink(missing_ok=True)
+        """`POST …:destroy`: the payload is gone for good."""
+        body = self._become(call, "DESTROYED")
+        self._vault.payload(body).unlink(missing_ok=True)
         return body
 
-    def _found_version(self, call: Call) -> Body:
-        return _version(self._platform, find(self._platform, call), call.path["number"])
+    def _find(self, call: Call) -> Body:
+        secret = self._vault.secret(call.path["project"], call.path["secret"])
+        return self._vault.version(secret, call.path["number"])
 
-    def _set_state(self, call: Call, state: str) -> Body:
-        body = self._found_version(call)
+    def _become(self, call: Call, state: State) -> Body:
+        body = self._find(call)
         if body["state"] == "DESTROYED":
-            raise ApiError("FAILED_PRECONDITION", f"Secret Version [{body['name']}] is destroyed.")
-        gone = {"destroyTime": now()} if state == "DESTROYED" else {}
-        return self._store.put(VERSION, body["name"], {**body, "state": state, **gone})
+            raise ApiError(
+                "FAILED_PRECONDITION", f"Secret Version [{body['name']}] is in DESTROYED state."
+            )
+        body |= {"state": state, "etag": self._vault.etag()}
+        if state == "DESTROYED":
+            body["destroyTime"] = now()
+        return self._store.put(VERSION, body["name"], body)
 
 
-def _parent(platform: Platform, project: str) -> str:
-    """Names are answered with the project's number, as in the cloud."""
-    return f"projects/{platform.project_number(project)}"
+def crc32c(data: bytes) -> int:
+    """The checksum as Secret Manager's `dataCrc32c` counts it."""
+    return int(google_crc32c.value(data))
 
 
-def _secret(platform: Platform, project: str, secret_id: str) -> Body:
-    name = f"{_parent(platform, project)}/secrets/{secret_id}"
-    body = platform.store.get(SECRET, name)
-    if body is None:
-        raise ApiError("NOT_FOUND", f"Secret [{name}] not found.")
-    return body
+def _data(payload: Body) -> bytes:
+    """The bytes of a payload; both alphabets of base64 are taken, as in Google's JSON."""
+    text = str(payload.get("data", "")).replace("-", "+").replace("_", "/")
+    try:
+        data = b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except ValueError:
+        raise invalid("payload.data is not base64.") from None
+    if not data:
+        raise invalid("The secret payload is empty.")
+    if len(data) > MAX_BYTES:
+        raise invalid(f"The secret payload has more than {MAX_BYTES} bytes.")
+    return data
 
 
-def _version(platform: Platform, secret: Body, number: str) -> Body:
-    prefix = f"{secret['name']}/versions/"
-    if number == "latest":
-        found = platform.store.list(VERSION, prefix)
-        if not found:
-            raise not_found(f"{prefix}latest")
-        return found[-1]
-    body = platform.store.get(VERSION, prefix + number)
-    if body is None:
-        raise not_found(prefix + number)
-    return body
-
-
-def _file(platform: Platform, version: str) -> Path:
-    return platform.store.files / "secrets" / version
-
-
-def _write(path: Path, value: bytes) -> None:
+def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = path.with_suffix(".partial")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(value)
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
     partial.replace(path)

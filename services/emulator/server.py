@@ -46,7 +46,6 @@ def create_app(platform: Platform) -> Starlette:
     routes: list[BaseRoute] = [Route("/healthz", _healthz)]
     for service in SERVICES:
         routes += service.routes(platform)
-    routes += storage.xml_routes(platform)
     routes.append(
         Route("/{path:path}", _unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
     )
