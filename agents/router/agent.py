@@ -7,6 +7,7 @@ from google.adk.agents import BaseAgent
 from google.adk.apps.app import App
 
 from agents.shared import services
+from agents.shared.settings import quiet
 
 APP_NAME = "acme"
 """With the user's ID the scope of memories: the same on every engine, whatever its ID is."""
@@ -19,6 +20,7 @@ class RouterApp(AdkApp):
         """Raises SetupError when the environment is not complete."""
         from agents.router.workflow import build
 
+        quiet()
         self._tmpl_attrs["app"] = build(APP_NAME)
         super().set_up()
 

@@ -113,9 +113,7 @@ def _refusal(reading: Reading, said: Mentions, names: Catalog) -> str:
         )
     if reading.unknown:
         quoted = [f"“{_plain(name)}”" for name in reading.unknown[:MAX_UNKNOWN]]
-        return (
-            f"I do not know what {listed(quoted)} means here, so I give no number. {offer(names)}"
-        )
+        return f"I do not know {listed(quoted)}, so I give no number. {offer(names)}"
     if not (reading.measures or said.measures):
         return f"I can answer questions about numbers. {offer(names)}"
     if not (said.measures or _known(reading.measures, tuple(names.measures))):

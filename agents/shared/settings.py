@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 # Who sets a variable, and so what to run when it is missing.
 _RUNTIME = "Agent Runtime sets it on every engine; outside of one, set it yourself"
@@ -41,6 +42,11 @@ def required(name: str) -> str:
             )
         raise SetupError(f"the environment variable {name} is not set", fix or _DEPLOY)
     return value
+
+
+def quiet() -> None:
+    """Keeps ADK's note that its A2A support is experimental out of the log."""
+    warnings.filterwarnings("ignore", r"\[EXPERIMENTAL\]", UserWarning)
 
 
 def chosen(name: str, allowed: tuple[str, ...]) -> str:

@@ -2,27 +2,29 @@
 
 Its numbers come from the tool alone: as soon as the tool has answered, code writes the reply, and
 the model is not asked again. So a model can choose what is looked up, but not what was found.
+Each request is whole in itself, so a specialist keeps no conversation: its session lasts for one
+request, and the conversation stays with the router.
 """
 
 from __future__ import annotations
 
 import json
-import logging
+import uuid
 from pathlib import Path
 from typing import Any
 
 from a2a.types import AgentSkill
 from agentplatform.frameworks.a2a import A2aAgent, create_agent_card
 
-from agents.shared import caller, services
+from agents.shared import caller
 from agents.shared.findings import Reply
 from agents.shared.semantic import catalog
-from agents.shared.settings import chosen
+from agents.shared.settings import chosen, quiet
 
-LOG = logging.getLogger("agents.specialist")
 TOOL = "query_measures"
 MAX_MODEL_CALLS = 4
-SESSION_ID_CHARACTERS = 60
+KEPT_TASKS = 100
+"""A caller may look at its task for a while; the SDK's own store keeps every task for ever."""
 
 _INSTRUCTION = """\
 You look numbers up. You get one request, as JSON or in words. Call the tool {tool} once, with
@@ -59,6 +61,7 @@ def specialist(name: str, description: str, data: Path) -> A2aAgent:
     )
     return A2aAgent(
         agent_card=card,
+        task_store_builder=_task_store,
         agent_executor_builder=_executor,
         agent_executor_kwargs={"name": name, "description": description, "data": data},
     )
@@ -67,15 +70,50 @@ def specialist(name: str, description: str, data: Path) -> A2aAgent:
 def _executor(name: str, description: str, data: Path) -> Any:
     """Runs at set_up, when the environment is known."""
     from google.adk.a2a.executor.a2a_agent_executor import A2aAgentExecutor
-    from google.adk.a2a.executor.config import A2aAgentExecutorConfig
+    from google.adk.a2a.executor.config import A2aAgentExecutorConfig, ExecuteInterceptor
     from google.adk.apps.app import App
     from google.adk.runners import Runner
+    from google.adk.sessions.in_memory_session_service import InMemorySessionService
 
+    quiet()
     chosen("SLIPWAY_DATA", ("sample",))
     agent = _agent(name, description, data)
-    runner = Runner(app=App(name=name, root_agent=agent), session_service=services.sessions())
-    config = A2aAgentExecutorConfig(request_converter=_converter(name))
+    app = App(name=name, root_agent=agent)
+    runner = Runner(app=app, session_service=InMemorySessionService())
+    config = A2aAgentExecutorConfig(
+        request_converter=_converter(name),
+        execute_interceptors=[ExecuteInterceptor(after_agent=_forget)],
+    )
     return A2aAgentExecutor(runner=runner, config=config)
+
+
+async def _forget(context: Any, final_event: Any) -> Any:
+    """After a request: drops its session."""
+    await context.runner.session_service.delete_session(
+        app_name=context.app_name, user_id=context.user_id, session_id=context.session_id
+    )
+    return final_event
+
+
+def _task_store() -> Any:
+    from a2a.server.tasks import InMemoryTaskStore
+
+    class RecentTasks(InMemoryTaskStore):
+        """The SDK's store, without what is older than the newest KEPT_TASKS."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._known: dict[str, Any] = {}
+
+        async def save(self, task: Any, context: Any) -> None:
+            """Keeps it, and drops the oldest one that is too many."""
+            await super().save(task, context)
+            self._known[task.id] = context
+            while len(self._known) > KEPT_TASKS:
+                oldest = next(iter(self._known))
+                await self.delete(oldest, self._known.pop(oldest))
+
+    return RecentTasks()
 
 
 def _agent(name: str, description: str, data: Path) -> Any:
@@ -120,8 +158,8 @@ def _converter(name: str) -> Any:
         user = caller.user_of(metadata, audience=name, key=key)
         run = convert_a2a_request_to_agent_run_request(request, part_converter)
         run.user_id = user
-        # A session ID has at most 63 of [a-z0-9-], a letter first; a context ID is 64 hex digits.
-        run.session_id = f"c-{run.session_id[:SESSION_ID_CHARACTERS]}"
+        # Not the context's: two requests of one conversation may be under way at once.
+        run.session_id = uuid.uuid4().hex
         # The default copies the request's metadata, and so the statement, onto every stored event.
         run.run_config.custom_metadata = {}
         run.run_config.max_llm_calls = MAX_MODEL_CALLS

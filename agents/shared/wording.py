@@ -37,12 +37,15 @@ _LAST = re.compile(
     rf"(?: (\d{{1,2}}|{'|'.join(_NUMBERS)}))? weeks?\b",
     re.I,
 )
-_WEEK = r"(?:(?:(20\d\d)[- ]?)?(?:w|weeks? |cw ?|kw ?)(\d{1,2})(?: (?:of |in )?(20\d\d))?)"
+_WEEK = r"(?:(?:20\d\d[- ]?)?(?:cw|kw|w|weeks?) ?\d{1,2}(?!\d)(?: (?:of |in )?20\d\d)?)"
+_TO = r"-|–|to|until|till|through"
 _WEEKS = re.compile(
-    rf"\b(?:(?:in|for|from|during|of|between) )?(?:the )?{_WEEK}"
-    rf"(?:\s*(-|–|to|until|till|through|and|,)\s*(?:{_WEEK}|(\d{{1,2}})(?!\d)))?\b",
+    rf"\b(?:(between) (?:the )?)?{_WEEK}"
+    rf"(?:\s*(?:,? and|,|{_TO})\s*(?:{_WEEK}|\d{{1,2}}(?!\w|[.,]\d)))*",
     re.I,
 )
+_YEAR = re.compile(r"(20\d\d)[- ]?")
+_STEPS = re.compile(rf"(\d{{1,2}})|({_TO})", re.I)
 _ALL_TIME = re.compile(
     r"\b(?:so far|to date|in total|overall|altogether|all together|all time|in all weeks|"
     r"over all weeks|for all weeks|ever)\b",
@@ -124,15 +127,25 @@ def _period(text: str, year: int) -> tuple[tuple[str, ...], int, list[Span]]:
         return (), int(word) if word.isdigit() else _NUMBERS[word], spans
     weeks: list[str] = []
     for hit in _WEEKS.finditer(text):
-        spans.append(hit.span())
-        weeks += _span_of_weeks(hit, year)
+        if named := _weeks(hit, year):
+            spans.append(hit.span())
+            weeks += named
     return tuple(dict.fromkeys(weeks)), 0, spans
 
 
-def _span_of_weeks(hit: re.Match[str], year: int) -> list[str]:
-    before, first, after, joint, before_2, second, after_2, bare = hit.groups()
-    own = int(before or after or after_2 or before_2 or year)
-    start, end = int(first), int(second or bare or first)
-    apart = joint in ("and", ",") or end < start
-    numbers = [start, end] if apart else list(range(start, end + 1))
-    return [f"{own}-W{number:02d}" for number in dict.fromkeys(numbers)]
+def _weeks(hit: re.Match[str], year: int) -> list[str]:
+    """The weeks of `weeks 36 to 38`, `W36, W37 and W39`; none when it goes over a year's end."""
+    years = set(_YEAR.findall(hit[0]))
+    if len(years) > 1:
+        return []
+    own = years.pop() if years else year
+    numbers: list[int] = []
+    ranging = False
+    for number, to in _STEPS.findall(_YEAR.sub(" ", hit[0])):
+        if to:
+            ranging = True
+            continue
+        end = int(number)
+        numbers += range(numbers[-1] + 1, end + 1) if ranging and numbers else [end]
+        ranging = bool(hit[1])
+    return [f"{own}-W{number:02d}" for number in numbers]

@@ -36,11 +36,13 @@ def _finding(finding: Finding, query: Query) -> str:
     value = f"{written(finding.value, finding.unit)}{_rate(finding)}"
     if not finding.groups:
         return f"{title}: {value}."
+    level = catalog().measures[finding.measure].over_weeks == "last"
+    overall = "Newest" if level and "week" in finding.group_by else "Overall"
     lines = [
         f"- {', '.join(group.keys.values())}: {written(group.value, finding.unit)}"
         for group in finding.groups
     ]
-    return "\n".join([f"{title}:", *lines, f"All together: {value}."])
+    return "\n".join([f"{title}:", *lines, f"{overall}: {value}."])
 
 
 def _title(finding: Finding, query: Query) -> str:
@@ -74,5 +76,5 @@ def _why(brief: Brief) -> str:
         names.append(plural(brief.query.currency))
     if not names:
         return ""
-    them = "them" if len(names) > 1 else "it"
+    them = "them" if len(names) > 1 or names[0].endswith("s") else "it"
     return f"{listed(names)} because you usually ask for {them}"
