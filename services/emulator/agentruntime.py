@@ -20,6 +20,7 @@ from services.emulator import (
     launches,
     masks,
     memories,
+    policies,
     proxy,
     sessions,
 )
@@ -135,6 +136,7 @@ class AgentRuntime:
             sessions.remove_all(self._store, name)
             memories.remove_all(self._store, name)
             self._store.delete(engines.KIND, name)
+            policies.remove(self._store, name)
             self._store.delete(deployments.REVISION, name)
             self._platform.processes.stop(name)
             launches.remove(self._platform, name)

@@ -130,7 +130,7 @@ _STANDING = re.compile(
 _FILLER = re.compile(
     r"(?:\b(?:please|just|only|use|show|give|me|us|it|them|everything|numbers?|results?|answers?|"
     r"amounts?|spend|values|in|as|with|the|a|an|to|and|report|display|put|thanks|remember|i|i'd|like|"
-    r"want|need|rounded?|keep|make|be|would)\b|[\s,.;:!'])*",
+    r"want|need|rounded?|keep|make|be|would|actually|instead|rather|now|no|okay|ok|well)\b|[\s,.;:!'])*",
     re.I,
 )
 _NOT = re.compile(

@@ -34,6 +34,7 @@ def said(text: str) -> list[str]:
         ("I usually look at the last four weeks.", ["Usually looks at the last four weeks"]),
         ("Always compare with last year.", ["Compares with last year"]),
         ("In pounds, please.", ["Prefers pounds"]),
+        ("Actually, show me pounds.", ["Prefers pounds"]),
         ("Show me euros", ["Prefers euros"]),
         ("I always want no decimals", ["Prefers whole numbers"]),
         ("I prefer my own names for measures", ["Prefers their own names for measures"]),
