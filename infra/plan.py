@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra.schema import check
+
 # Terraform's word for an action -> the field of PlanSummary.
 _ACTIONS = {
     "create": "created",
@@ -66,3 +68,18 @@ def summarize(path: Path, events: Iterable[dict[str, Any]]) -> PlanSummary:
             }
             groups.setdefault("outputs", set()).update(changed)
     return PlanSummary(path, **{field: tuple(sorted(names)) for field, names in groups.items()})
+
+
+def drifted(changes: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    """Addresses of the resources of which an argument was changed behind Terraform's back.
+
+    Args:
+        changes: `resource_drift` of `terraform show -json`.
+    """
+    return tuple(sorted(change["address"] for change in changes if _arguments_differ(change)))
+
+
+def _arguments_differ(change: dict[str, Any]) -> bool:
+    before, after = change["change"]["before"] or {}, change["change"]["after"] or {}
+    settable = check.arguments(change["type"])
+    return any(before.get(name) != after.get(name) for name in settable)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,7 +17,7 @@ from typing import Any, Self
 from infra import adopt, terraform_folder
 from infra.endpoints import Endpoints
 from infra.errors import TerraformError
-from infra.plan import PlanSummary, summarize
+from infra.plan import PlanSummary, drifted, summarize
 from infra.rest import Rest
 from infra.settings import Environment
 from infra.terraform_errors import Refused, StateLock
@@ -152,7 +153,12 @@ class Terraform:
 
     def _plan(self) -> PlanSummary:
         events = self._run("plan", "-json", "-input=false", f"-out={PLAN}")
-        return summarize(self._workdir / PLAN, events)
+        summary = summarize(self._workdir / PLAN, events)
+        if not summary.drifted:
+            return summary
+        # Terraform tells of what the server computes anew as well, such as the time of an update.
+        drift = self._value("show", "-json", PLAN).get("resource_drift", [])
+        return replace(summary, drifted=drifted(drift))
 
     def _change(self, command: str, *arguments: str) -> tuple[str, ...]:
         """Runs a command that changes something; returns the addresses as they were completed."""

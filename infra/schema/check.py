@@ -52,6 +52,17 @@ def check_reference(type_: str, name: str, attribute: str) -> None:
         )
 
 
+def arguments(type_: str) -> frozenset[str]:
+    """Names of what a configuration may set: arguments and blocks, not what the server computes."""
+    block = _resource(type_, type_)
+    settable = (
+        name
+        for name, entry in block.get("attributes", {}).items()
+        if entry.get("required") or entry.get("optional")
+    )
+    return frozenset([*settable, *block.get("block_types", {})]) - {"id"}
+
+
 def _resource(type_: str, where: str) -> Schema:
     schemas = google()["resource_schemas"]
     if type_ not in schemas:
