@@ -123,6 +123,8 @@ class Measures:
             )
         if unknown := [name for name in group_by or () if name not in DIMENSIONS]:
             raise NotAsked(f"cannot group by {unknown[0]}; known: {', '.join(DIMENSIONS)}")
+        if not measures:
+            raise NotAsked(f"no measure is named; {self._agent} has {', '.join(self._own)}")
         keys = self._resolved("measure", measures, tuple(self._own))
         if foreign := [key for key in keys if key not in self._own]:
             raise NotAsked(

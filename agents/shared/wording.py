@@ -55,7 +55,7 @@ _ALL_TIME = re.compile(
 
 @dataclass(frozen=True)
 class Mentions:
-    """What a text names. `negated` holds regions that it names in order to leave them out."""
+    """What a text names. `negated` holds brands and regions that it names to leave them out."""
 
     measures: tuple[str, ...] = ()
     brands: tuple[str, ...] = ()
@@ -76,8 +76,9 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
     spans: list[Span] = []
     for match in catalog.matches(text):
         spans.append((match.start, match.end))
-        if match.kind in ("brand", "region") and _NEGATED.search(text[: match.start]):
-            negated.append(match.name)
+        left_out = match.kind != "measure" and _NEGATED.search(text[: match.start])
+        if left_out:
+            negated += [match.name] if match.kind in ("brand", "region") else []
         elif match.name not in names[match.kind]:
             names[match.kind].append(match.name)
     grouped = list(_GROUPED.finditer(text))

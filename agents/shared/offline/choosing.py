@@ -39,7 +39,7 @@ def _arguments(text: str) -> tuple[dict[str, Any], str]:
         query = Query.model_validate(json.loads(text)["request"])
     except (ValueError, KeyError, TypeError, ValidationError):
         reading = read(text)
-        if reading.unknown:
+        if reading.measures and reading.unknown:
             return {}, f"I do not understand {listed([f'“{name}”' for name in reading.unknown])}."
         fields = reading.model_dump(mode="json", exclude={"intent", "unknown", "note"})
         currencies = mentions(text, catalog()).currencies

@@ -10,6 +10,9 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.genai import types
 
 _MEMORIES = "<PAST_CONVERSATIONS>"
+_NO_TOKENS = types.GenerateContentResponseUsageMetadata(
+    prompt_token_count=0, candidates_token_count=0, total_token_count=0
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class OfflineLlm(BaseLlm):
             part = types.Part(function_call=call)
         else:
             part = types.Part(text=answer)
-        yield LlmResponse(content=types.ModelContent([part]))
+        yield LlmResponse(content=types.ModelContent([part]), usage_metadata=_NO_TOKENS)
 
 
 def turn(contents: list[Any]) -> Turn:
