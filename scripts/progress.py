@@ -74,6 +74,13 @@ class Progress:
             raise
         self._finish(step, started, Text("✓", "green"))
 
+    @property
+    def last(self) -> str:
+        """Name of the step that runs, or ended last."""
+        return (
+            [*self.steps, *self._running][-1].name if self.steps or self._running else "its start"
+        )
+
     def note(self, line: str) -> None:
         """Prints a line that belongs to no step."""
         self._console.print(Text(line))

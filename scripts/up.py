@@ -72,9 +72,16 @@ def command(
 
     run = Run(root, settings.load(root, ENVIRONMENT), manifest.load_all(root))
     with alone(root), Progress(quiet=as_json) as progress:
-        run.platform_step(progress, fresh=fresh, port=port)
-        if not no_apply:
-            run.provision_and_deploy(progress, deploy=not no_deploy)
+        try:
+            run.platform_step(progress, fresh=fresh, port=port)
+            if not no_apply:
+                run.provision_and_deploy(progress, deploy=not no_deploy)
+        except KeyboardInterrupt:
+            raise SlipwayError(
+                "interrupted; nothing is lost",
+                where=f"slipway up, at {progress.last}",
+                fix="slipway up goes on where it stopped",
+            ) from None
     if as_json:
         click.echo(json.dumps(run.result([(s.name, s.seconds) for s in progress.steps]), indent=1))
     else:
