@@ -32,7 +32,7 @@ USER = "maria"
 FIRST = "I work on Western Europe. Always show me euros."
 SECOND = "What did we spend on Acme Pure?"
 MEMORY_SECONDS = 10.0
-NEXT = f"""  slipway ask local "And by region?" --user {USER}
+NEXT = f"""  slipway ask local "Acme Pure spend by region" --user {USER}
   slipway ask local "How much Acme Bold is in stock in the Nordics?" --user sam
   slipway status        what runs, and where
   slipway down          stops it; what it holds stays"""
