@@ -110,7 +110,7 @@ def _trigger(item: Planned, place: Place) -> Adoption | None:
 
 
 def _engine(item: Planned, place: Place) -> Adoption | None:
-    wanted = item.values["labels"]
+    wanted = item.values.get("labels") or {}
     url = f"{place.endpoints.agent_runtime}/v1/{place.home}/reasoningEngines"
     same: list[str] = []
     token = ""
@@ -134,7 +134,7 @@ def _engine(item: Planned, place: Place) -> Adoption | None:
 
 def _labelled(item: Planned, body: Values, id_: str) -> Adoption:
     labels = body.get("labels", {})
-    if any(labels.get(key) != value for key, value in item.values["labels"].items()):
+    if any(labels.get(key) != value for key, value in (item.values.get("labels") or {}).items()):
         raise _foreign(item, id_, f"its labels are {labels}")
     return Adoption(item.address, id_, "by its labels")
 

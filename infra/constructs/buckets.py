@@ -23,6 +23,7 @@ def buckets(stack: cdk.TerraformStack, env: Environment) -> dict[str, Resource]:
             name=names.bucket(env.project, env.name, use),
             # The API answers in capitals; written so, no plan ever shows a difference.
             location=env.region.upper(),
+            storage_class="STANDARD",
             labels=names.labels(env.name),
             uniform_bucket_level_access=True,
             public_access_prevention="enforced",

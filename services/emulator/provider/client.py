@@ -1,124 +1,120 @@
-"""The provider's calls to the platform's REST APIs, as the real provider makes them."""
+"""REST calls to the platform, as the google provider makes them, and waiting for operations."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
+from services.emulator.provider.errors import ApiFailure, ProviderError
 
-OPERATION_SECONDS = 1200.0
+if TYPE_CHECKING:
+    import httpx
 
+Body = dict[str, Any]
 
-class ApiFailure(Exception):
-    """An API answered with an error: its status and its own words."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(f"Error {status}: {message}")
-        self.status = status
+TIMEOUT_SECONDS = 60.0
+"""For one request; the platform holds an operation's GET open for less than that."""
+OPERATION_SECONDS = 20 * 60
+"""How long to wait for an operation, as the google provider does by default."""
+POLL_SECONDS = 0.05
 
 
 class Client:
-    """JSON over HTTP to the custom endpoints of a provider configuration."""
+    """One connection pool to one platform; may be used by many threads."""
 
-    def __init__(self, endpoints: Mapping[str, str], token: str) -> None:
-        """Args: endpoints: base URLs ending in `/`, by the name of the API in PATHS."""
-        self._endpoints = endpoints
-        self._http = httpx.Client(
-            headers={"Authorization": f"Bearer {token}"}, timeout=120, trust_env=False
+    def __init__(self, endpoint: str, token: str) -> None:
+        """Args:
+        endpoint: base URL without a slash.
+        token: bearer token of every call.
+        """
+        import httpx  # not needed, and not paid for, by a platform that no Terraform talks to
+
+        self.endpoint = endpoint
+        self._http: httpx.Client = httpx.Client(
+            base_url=endpoint,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT_SECONDS,
+            trust_env=False,
         )
-
-    def call(
-        self,
-        method: str,
-        api: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: Any = None,
-    ) -> dict[str, Any]:
-        """One call; `path` is relative to the endpoint of `api`.
-
-        Raises:
-            ApiFailure: any answer but success.
-        """
-        params = {"alt": "json", **(query or {})}
-        return self._send(method, self._url(api, path), params, json=body)
-
-    def find(
-        self, api: str, path: str, query: Mapping[str, str] | None = None
-    ) -> dict[str, Any] | None:
-        """GET; None for what is not there."""
-        try:
-            return self.call("GET", api, path, query=query)
-        except ApiFailure as failure:
-            if failure.status == 404:
-                return None
-            raise
-
-    def wait(self, api: str, operation: dict[str, Any]) -> dict[str, Any]:
-        """The response of a long-running operation.
-
-        Raises:
-            ApiFailure: it failed, or did not end in time.
-        """
-        end = time.monotonic() + OPERATION_SECONDS
-        while not operation.get("done"):
-            if time.monotonic() > end:
-                raise ApiFailure(504, f"{operation['name']} did not end in time")
-            operation = self.call("GET", api, operation["name"])
-        if error := operation.get("error"):
-            raise ApiFailure(int(error.get("code", 0)), str(error.get("message", "")))
-        response: dict[str, Any] = operation.get("response", {})
-        return response
-
-    def upload(
-        self, bucket: str, name: str, metadata: dict[str, Any], data: bytes
-    ) -> dict[str, Any]:
-        """Writes an object by a multipart upload, at the host's root as the real provider does."""
-        import json
-
-        mark = "slipway-part"
-        head = f"--{mark}\r\nContent-Type: application/json\r\n\r\n{json.dumps(metadata)}\r\n"
-        content_type = metadata.get("contentType", "text/plain; charset=utf-8")
-        part = f"--{mark}\r\nContent-Type: {content_type}\r\n\r\n"
-        content = (head + part).encode() + data + f"\r\n--{mark}--".encode()
-        url = str(httpx.URL(self._endpoints["storage"]).join(f"/upload/storage/v1/b/{bucket}/o"))
-        query = {"uploadType": "multipart", "name": name, "alt": "json"}
-        header = {"Content-Type": f"multipart/related; boundary={mark}"}
-        return self._send("POST", url, query, content=content, headers=header)
-
-    def download(self, path: str) -> bytes:
-        """An object's bytes; `path` as for `call` on `storage`."""
-        answer = self._http.get(self._url("storage", path), params={"alt": "media"})
-        if answer.is_error:
-            raise _failure(answer)
-        return answer.content
 
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
 
-    def _url(self, api: str, path: str) -> str:
-        return self._endpoints[api] + path
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, str] | None = None,
+    ) -> Body:
+        """The JSON answer of one call; {} when there is none.
 
-    def _send(
-        self, method: str, url: str, query: Mapping[str, str], **request: Any
-    ) -> dict[str, Any]:
+        Raises:
+            ApiFailure: an answer other than success.
+            ProviderError: the platform cannot be reached.
+        """
+        params = {"alt": "json", **(query or {})}
+        return self._send(method, path, params=params, json=body)
+
+    def find(self, path: str, *, query: Mapping[str, str] | None = None) -> Body | None:
+        """The answer of a GET, or None for 404."""
         try:
-            answer = self._http.request(method, url, params=dict(query), **request)
-        except httpx.TransportError as error:
-            raise ApiFailure(503, f"{method} {url}: {error}") from None
-        if answer.is_error:
-            raise _failure(answer)
-        body: dict[str, Any] = answer.json() if answer.content else {}
-        return body
+            return self.call("GET", path, query=query)
+        except ApiFailure as failure:
+            if failure.code == 404:
+                return None
+            raise
+
+    def upload(self, path: str, content: bytes, type_: str, query: Mapping[str, str]) -> Body:
+        """A POST of bytes that are no JSON."""
+        params = {"alt": "json", **query}
+        headers = {"Content-Type": type_}
+        return self._send("POST", path, params=params, content=content, headers=headers)
+
+    def wait(self, operation: Body, version: str = "v1") -> Body:
+        """The response of a long-running operation, once it has ended.
+
+        Raises:
+            ProviderError: it failed, or did not end in time.
+        """
+        end = time.monotonic() + OPERATION_SECONDS
+        while not operation.get("done"):
+            if time.monotonic() > end:
+                raise ProviderError(
+                    f"{operation['name']} did not end within {OPERATION_SECONDS // 60} minutes"
+                )
+            time.sleep(POLL_SECONDS)
+            operation = self.call("GET", f"/{version}/{operation['name']}")
+        if error := operation.get("error"):
+            raise ProviderError(
+                f"Error code {error.get('code')}, message: {error.get('message')}",
+                f"The operation was: {operation['name']}",
+            )
+        response: Body = operation.get("response", {})
+        return response
+
+    def _send(self, method: str, path: str, **request: Any) -> Body:
+        import httpx
+
+        try:
+            answer = self._http.request(method, path, **request)
+        except httpx.HTTPError as error:
+            raise ProviderError(
+                f"the local platform at {self.endpoint} does not answer: {error}",
+                f"The request was: {method} {path}",
+            ) from error
+        if answer.is_success:
+            return answer.json() if answer.content else {}
+        raise _failure(answer, f"{method} {answer.request.url.path}")
 
 
-def _failure(answer: httpx.Response) -> ApiFailure:
+def _failure(answer: httpx.Response, call: str) -> ApiFailure:
     try:
-        message = str(answer.json()["error"]["message"])
+        error = answer.json()["error"]
+        message, status = str(error["message"]), str(error.get("status", ""))
     except (ValueError, KeyError, TypeError):
-        message = answer.text[:300]
-    return ApiFailure(answer.status_code, message)
+        message, status = answer.text[:500] or answer.reason_phrase, ""
+    return ApiFailure(answer.status_code, status, message, call)

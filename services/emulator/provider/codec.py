@@ -1,40 +1,62 @@
-"""Values of Terraform's protocol: msgpack, in which "not known yet" is an extension type."""
+"""Terraform values on the wire: msgpack, where an extension stands for "not known yet".
+
+Decoded: None, str, bool, int, float, list (lists, sets, tuples), dict (maps, objects) and UNKNOWN.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from enum import Enum
+from typing import Any, Final
 
 import msgpack
-from pyvider.protocols.tfprotov6.protobuf import tfplugin6_pb2 as pb
 
-Values = dict[str, Any]
-UNKNOWN = msgpack.ExtType(0, b"\x00")
+from services.emulator.provider.protocol import pb
 
-
-def decode(value: Any) -> Any:
-    """The value of a `DynamicValue`; None for null."""
-    if value.json:
-        return json.loads(value.json)
-    if not value.msgpack:
-        return None
-    return msgpack.unpackb(value.msgpack, ext_hook=lambda *_: UNKNOWN, strict_map_key=False)
+Value = Any
+State = dict[str, Any]
 
 
-def encode(value: Any) -> Any:
-    """A `DynamicValue`."""
-    return pb.DynamicValue(msgpack=msgpack.packb(value))
+class Unknown(Enum):
+    """The type of UNKNOWN; it is never true to compare an unknown value, so test with `is`."""
+
+    UNKNOWN = "(known after apply)"
+
+    def __repr__(self) -> str:
+        return self.value
 
 
-def unknown(value: Any) -> bool:
-    """Whether the value itself is not known yet."""
-    return isinstance(value, msgpack.ExtType)
+UNKNOWN: Final = Unknown.UNKNOWN
+_WIRE = msgpack.ExtType(0, b"\x00")
 
 
-def known(value: Any) -> bool:
-    """Whether the value is known down to its last part."""
+def decode(value: Any) -> Value:
+    """The value of a DynamicValue; refinements of unknown values are dropped."""
+    if value.msgpack:
+        return msgpack.unpackb(value.msgpack, ext_hook=_unknown, strict_map_key=False)
+    return json.loads(value.json) if value.json else None
+
+
+def encode(value: Value) -> Any:
+    """A DynamicValue."""
+    return pb.DynamicValue(msgpack=msgpack.packb(value, default=_wire))
+
+
+def known(value: Value) -> bool:
+    """Whether nothing in it is unknown."""
     if isinstance(value, dict):
-        return all(map(known, value.values()))
+        return all(known(item) for item in value.values())
     if isinstance(value, list):
-        return all(map(known, value))
-    return not unknown(value)
+        return all(known(item) for item in value)
+    return value is not UNKNOWN
+
+
+def _unknown(code: int, data: bytes) -> Unknown:
+    del code, data
+    return UNKNOWN
+
+
+def _wire(value: object) -> msgpack.ExtType:
+    if value is UNKNOWN:
+        return _WIRE
+    raise TypeError(f"{type(value).__name__} is no Terraform value")

@@ -1,76 +1,133 @@
-"""What a resource will look like after apply: computed values are kept, or unknown."""
+"""What a change will give, as far as it is known before, and what of it means a new resource."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from services.emulator.provider.codec import UNKNOWN, Values, known, unknown
-from services.emulator.provider.schema import Block, attributes, blocks, write_only
+from services.emulator.provider.codec import UNKNOWN, State, Value
+from services.emulator.provider.schema import Block, Nested
 
-LABELS, TERRAFORM_LABELS, EFFECTIVE_LABELS = "labels", "terraform_labels", "effective_labels"
-PROVISIONED = {"goog-terraform-provisioned": "true"}
+ATTRIBUTION = "goog-terraform-provisioned"
 
 
-def planned(block: Block, config: Values, prior: Values | None) -> Values:
-    """The planned value of a block.
+def fill(block: Block, proposed: State, prior: State | None) -> State:
+    """The proposal with unknown values where the server will set what is not set.
 
-    An argument that is left out and that the server computes keeps its prior value, or is unknown
-    until apply. A write-only value is never planned.
+    Args:
+        proposed: Terraform's merge of configuration and prior state.
+        prior: None when the resource, or this nested block, is new.
     """
-    result = dict(config)
-    for name, entry in attributes(block).items():
-        if write_only(name):
-            result[name] = None
-        elif config.get(name) is None and entry.get("computed"):
-            result[name] = prior.get(name) if prior else UNKNOWN
-    for name, nested in blocks(block).items():
-        value = config.get(name)
-        if isinstance(value, list):
-            before = _items(prior, name, len(value))
-            pairs = zip(value, before, strict=True)
-            result[name] = [v if unknown(v) else planned(nested["block"], v, b) for v, b in pairs]
-    return result
+    planned: State = {}
+    for name, attribute in block.attributes.items():
+        value = proposed.get(name)
+        if attribute.write_only:
+            value = None
+        elif value is None and attribute.computed and prior is None:
+            value = UNKNOWN
+        planned[name] = value
+    for name, nested in block.blocks.items():
+        value, before = proposed.get(name), (prior or {}).get(name)
+        if nested.nesting == "single" or not isinstance(value, list):
+            planned[name] = value
+        else:
+            items = before if isinstance(before, list) else []
+            planned[name] = [
+                fill(nested.block, item, _before(nested, item, items, index))
+                for index, item in enumerate(value)
+            ]
+    return planned
 
 
-def _items(prior: Values | None, name: str, count: int) -> list[Values | None]:
-    """The prior items that stand at the same places; None where there are none."""
-    before = (prior or {}).get(name)
-    if isinstance(before, list) and len(before) == count:
-        return before
-    return [None] * count
+def _before(nested: Nested, item: State, items: list[State], index: int) -> State | None:
+    if nested.nesting == "list":
+        return items[index] if index < len(items) else None
+    return item if item in items else None
 
 
-def plan_labels(value: Values, prior: Values | None, defaults: Values) -> None:
-    """Plans what follows from `labels`.
+def plan_labels(
+    planned: State, prior: State | None, defaults: Mapping[str, str], *, attribute: bool
+) -> None:
+    """Plans `terraform_labels` and `effective_labels`, as the google provider does.
 
-    The provider's default labels and its own mark are added; what others have put on the resource
-    stays.
+    Args:
+        defaults: the provider's `default_labels`.
+        attribute: whether a new resource is marked as Terraform's.
     """
-    if TERRAFORM_LABELS not in value:
+    own, before = planned["labels"], prior or {}
+    if own is UNKNOWN or any(value is UNKNOWN for value in (own or {}).values()):
+        planned["terraform_labels"] = planned["effective_labels"] = UNKNOWN
         return
-    if not known(value[LABELS]):
-        value[TERRAFORM_LABELS] = value[EFFECTIVE_LABELS] = UNKNOWN
+    old = before.get("terraform_labels") or {}
+    ours = {**defaults, **(own or {})}
+    if (attribute and prior is None) or ATTRIBUTION in old:
+        ours[ATTRIBUTION] = "true"
+    others = {
+        key: value
+        for key, value in (before.get("effective_labels") or {}).items()
+        if key not in old
+    }
+    planned["terraform_labels"], planned["effective_labels"] = ours, {**others, **ours}
+
+
+def plan_annotations(planned: State, prior: State | None) -> None:
+    """Plans `effective_annotations`: the server's other ones stay."""
+    own, before = planned["annotations"], prior or {}
+    if own is UNKNOWN or any(value is UNKNOWN for value in (own or {}).values()):
+        planned["effective_annotations"] = UNKNOWN
         return
-    ours = {**defaults, **(value[LABELS] or {})}
-    foreign: dict[str, Any] = {}
-    if prior:
-        before = prior.get(TERRAFORM_LABELS) or {}
-        effective = prior.get(EFFECTIVE_LABELS) or {}
-        foreign = {key: item for key, item in effective.items() if key not in before}
-    value[TERRAFORM_LABELS] = {**ours, **({} if prior else PROVISIONED)}
-    if prior and (prior.get(TERRAFORM_LABELS) or {}).keys() & PROVISIONED.keys():
-        value[TERRAFORM_LABELS] |= PROVISIONED
-    value[EFFECTIVE_LABELS] = {**foreign, **value[TERRAFORM_LABELS]}
+    old = before.get("annotations") or {}
+    effective = before.get("effective_annotations") or {}
+    others = {key: value for key, value in effective.items() if key not in old}
+    planned["effective_annotations"] = {**others, **(own or {})}
 
 
-def replaced(prior: Values, value: Values, force_new: frozenset[str]) -> list[str]:
-    """The arguments whose change means a new resource."""
-    return sorted(
-        name
-        for name in force_new
-        if name in value and value[name] != prior.get(name) and not _both_empty(value, prior, name)
-    )
+def changed(planned: State, prior: State) -> frozenset[str]:
+    """Names of the attributes and blocks that differ."""
+    return frozenset(name for name in planned if planned[name] != prior.get(name))
 
 
-def _both_empty(value: Values, prior: Values, name: str) -> bool:
-    return not unknown(value[name]) and not value[name] and not prior.get(name)
+def replaced(planned: State, prior: State, force_new: Iterable[str]) -> tuple[str, ...]:
+    """Which differences cannot be made in place."""
+    return tuple(sorted(changed(planned, prior) & frozenset(force_new)))
+
+
+def conform(block: Block, planned: State, actual: State) -> State:
+    """The state after an apply: what was planned, and what the server gave where it was unknown.
+
+    Terraform refuses a result that differs from what it was shown; where the server holds
+    something else all the same, the next refresh shows it.
+    """
+    state: State = {}
+    for name in block.attributes:
+        state[name] = _known(planned.get(name), actual.get(name))
+    for name, nested in block.blocks.items():
+        value, found = planned.get(name), actual.get(name)
+        if value is UNKNOWN:
+            state[name] = found
+        elif nested.nesting == "single" or not isinstance(value, list):
+            state[name] = value
+        else:
+            items = found if isinstance(found, list) else []
+            state[name] = [
+                conform(nested.block, item, _after(nested, item, items, index))
+                for index, item in enumerate(value)
+            ]
+    return state
+
+
+def _known(planned: Value, actual: Value) -> Value:
+    if planned is UNKNOWN:
+        return None if actual is UNKNOWN else actual
+    if isinstance(planned, dict):
+        found = actual if isinstance(actual, dict) else {}
+        return {key: _known(item, found.get(key)) for key, item in planned.items()}
+    return planned
+
+
+def _after(nested: Nested, item: State, found: list[State], index: int) -> State:
+    if nested.nesting == "list":
+        return found[index] if index < len(found) else {}
+    for candidate in found:
+        if all(value is UNKNOWN or candidate.get(key) == value for key, value in item.items()):
+            return candidate
+    return {}

@@ -1,224 +1,208 @@
-"""The provider protocol's calls, as far as Terraform core makes them."""
+"""Terraform's provider protocol over the resource types: one method for each call of the core's."""
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
-from functools import cached_property
+import json
+import logging
+from collections.abc import Callable, Iterable
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any
 
-from pyvider.protocols.tfprotov6.protobuf import tfplugin6_pb2 as pb
-from pyvider.protocols.tfprotov6.protobuf import tfplugin6_pb2_grpc as rpc
+from services.emulator.provider import schema, settings
+from services.emulator.provider.codec import UNKNOWN, State, decode, encode
+from services.emulator.provider.errors import Problem, ProviderError
+from services.emulator.provider.planning import conform
+from services.emulator.provider.protocol import pb
+from services.emulator.provider.resources import KINDS
+from services.emulator.provider.resources.kind import Kind
 
-from services.emulator.provider import planning, resources
-from services.emulator.provider import schema as schemas
-from services.emulator.provider.client import ApiFailure, Client
-from services.emulator.provider.codec import Values, decode, encode, known, unknown
-from services.emulator.provider.resources.base import Context, Refused, Resource
-from services.emulator.provider.schema import Schema
-
-# Endpoint arguments of the provider, without `_custom_endpoint`, and where they lie here.
-PATHS = {
-    "cloud_build": "v1/",
-    "iam": "v1/",
-    "resource_manager": "v1/",
-    "secret_manager": "v1/",
-    "service_usage": "v1/",
-    "storage": "storage/v1/",
-    "vertex_ai": "v1/",
-}
+_IMPORTED = b"imported"
+"""Private data of a state that knows nothing but its ID."""
+_log = logging.getLogger(__name__)
 
 
-class Provider(rpc.ProviderServicer):
-    """One provider, configured anew by each Terraform run."""
+class Servicer:
+    """The provider. Requests and responses are messages of the module `pb`, by method name."""
 
-    def __init__(self, schema: Path, endpoint: str) -> None:
-        self._path, self._endpoint = schema, endpoint
-        self._context: Context | None = None
+    def __init__(self, endpoint: str, path: Path) -> None:
+        """Args:
+        endpoint: base URL of the platform's REST, without a slash.
+        path: the provider's schema.
+        """
+        self._endpoint, self._path = endpoint, path
+        self._configured: tuple[State, settings.Provider] | None = None
+        self._kinds: dict[str, Kind] = {}
 
     @cached_property
-    def _schema(self) -> Schema:
-        return Schema(self._path)
+    def schema(self) -> schema.Schema:
+        """Read when Terraform first asks."""
+        return schema.load(self._path)
 
-    @cached_property
-    def _resources(self) -> dict[str, Resource]:
-        return resources.registry(self._schema)
+    def get_metadata(self, request: Any) -> Any:
+        """GetMetadata."""
+        del request
+        types = [pb.GetMetadata.ResourceMetadata(type_name=n) for n in self.schema.resources]
+        return pb.GetMetadata.Response(resources=types)
 
-    def GetMetadata(self, request: Any, context: Any) -> Any:
-        """Names of the resource types."""
-        result = pb.GetMetadata.Response(server_capabilities=pb.ServerCapabilities())
-        for name in self._schema.resources:
-            result.resources.append(pb.GetMetadata.ResourceMetadata(type_name=name))
-        return result
-
-    def GetProviderSchema(self, request: Any, context: Any) -> Any:
-        """The whole schema."""
-        result = pb.GetProviderSchema.Response(provider=schemas.message(self._schema.provider))
-        for name, block in self._schema.resources.items():
-            result.resource_schemas[name].CopyFrom(schemas.message(block))
-        return result
-
-    def ValidateProviderConfig(self, request: Any, context: Any) -> Any:
-        """Terraform has checked it against the schema."""
-        return pb.ValidateProviderConfig.Response()
-
-    def ValidateResourceConfig(self, request: Any, context: Any) -> Any:
-        """Refuses types that the stand-in does not implement."""
-        if request.type_name in self._resources:
-            return pb.ValidateResourceConfig.Response()
-        known_types = ", ".join(sorted(self._resources))
-        text = f"The local platform has no {request.type_name}. It has: {known_types}."
-        return pb.ValidateResourceConfig.Response(diagnostics=[_error("Not implemented", text)])
-
-    def ConfigureProvider(self, request: Any, context: Any) -> Any:
-        """Takes project, region, token, endpoints and default labels."""
-        config = decode(request.config)
-        endpoints = {
-            api: config.get(f"{api}_custom_endpoint") or f"{self._endpoint}/{path}"
-            for api, path in PATHS.items()
-        }
-        if self._context is not None:
-            self._context.client.close()
-        self._context = Context(
-            client=Client(endpoints, config.get("access_token") or "terraform"),
-            project=config.get("project") or "",
-            region=config.get("region") or "us-central1",
-            default_labels=config.get("default_labels") or {},
+    def get_schema(self, request: Any) -> Any:
+        """GetProviderSchema."""
+        del request
+        resources = {name: schema.message(block) for name, block in self.schema.resources.items()}
+        return pb.GetProviderSchema.Response(
+            provider=schema.message(self.schema.provider), resource_schemas=resources
         )
-        return pb.ConfigureProvider.Response()
 
-    def UpgradeResourceState(self, request: Any, context: Any) -> Any:
-        """There is one version of each schema."""
-        state = pb.DynamicValue(json=request.raw_state.json)
-        return pb.UpgradeResourceState.Response(upgraded_state=state)
+    def validate_provider(self, request: Any) -> Any:
+        """ValidateProviderConfig."""
+        found = settings.problems(decode(request.config), self._endpoint)
+        return pb.ValidateProviderConfig.Response(diagnostics=_diagnostics(found))
 
-    def ReadResource(self, request: Any, context: Any) -> Any:
-        """The resource as the server has it now."""
-        state = decode(request.current_state)
-
-        def read() -> Any:
-            found = self._type(request).read(self._configured(), state)
-            return pb.ReadResource.Response(new_state=encode(found))
-
-        failed = pb.ReadResource.Response(new_state=request.current_state)
-        return _answering(read, failed, f"{request.type_name}: cannot be read")
-
-    def PlanResourceChange(self, request: Any, context: Any) -> Any:
-        """What apply will make of the configuration."""
-        config, prior = decode(request.config), decode(request.prior_state)
-        if config is None:
-            state = request.proposed_new_state
-            return pb.PlanResourceChange.Response(planned_state=state, legacy_type_system=True)
-
-        def plan() -> Any:
-            kind, place = self._type(request), self._configured()
-            value = planning.planned(kind.block, config, prior)
-            kind.plan(place, value)
-            planning.plan_labels(value, prior, dict(place.default_labels))
-            again = planning.replaced(prior, value, kind.force_new) if prior else []
-            if again:
-                value = planning.planned(kind.block, config, None)
-                kind.plan(place, value)
-                planning.plan_labels(value, None, dict(place.default_labels))
-            steps = [
-                pb.AttributePath(steps=[pb.AttributePath.Step(attribute_name=name)])
-                for name in again
-            ]
-            return pb.PlanResourceChange.Response(
-                planned_state=encode(value), requires_replace=steps, legacy_type_system=True
-            )
-
-        failed = pb.PlanResourceChange.Response(planned_state=request.proposed_new_state)
-        return _answering(plan, failed, f"{request.type_name}: cannot be planned")
-
-    def ApplyResourceChange(self, request: Any, context: Any) -> Any:
-        """Makes, changes or deletes the resource."""
-        prior, value = decode(request.prior_state), decode(request.planned_state)
+    def configure(self, request: Any) -> Any:
+        """ConfigureProvider; the same configuration again changes nothing."""
         config = decode(request.config)
+        found = settings.problems(config, self._endpoint)
+        if not found and (self._configured is None or self._configured[0] != config):
+            self._configured = config, settings.configure(config, self._endpoint)
+        return pb.ConfigureProvider.Response(diagnostics=_diagnostics(found))
 
-        def apply() -> Any:
-            kind, place = self._type(request), self._configured()
-            if value is None:
-                kind.delete(place, prior)
-                made = None
+    def validate_resource(self, request: Any) -> Any:
+        """ValidateResourceConfig."""
+        found = self._kind(request.type_name).problems(decode(request.config))
+        return pb.ValidateResourceConfig.Response(diagnostics=_diagnostics(found))
+
+    def upgrade(self, request: Any) -> Any:
+        """UpgradeResourceState: a state of another release of the schema takes this one's shape."""
+        state = json.loads(request.raw_state.json)
+        shaped = self.schema.resources[request.type_name].shaped(state)
+        return pb.UpgradeResourceState.Response(upgraded_state=encode(shaped))
+
+    def read(self, request: Any) -> Any:
+        """ReadResource."""
+        kind, imported = self._kind(request.type_name), request.private == _IMPORTED
+        state = kind.read(self._provider, decode(request.current_state), imported=imported)
+        private = b"" if imported else request.private
+        return pb.ReadResource.Response(new_state=encode(state), private=private)
+
+    def plan(self, request: Any) -> Any:
+        """PlanResourceChange."""
+        proposed = decode(request.proposed_new_state)
+        if proposed is None:
+            return pb.PlanResourceChange.Response(planned_state=request.proposed_new_state)
+        kind, prior = self._kind(request.type_name), decode(request.prior_state)
+        planned, replaced = kind.plan(self._provider, proposed, prior)
+        return pb.PlanResourceChange.Response(
+            planned_state=encode(planned), requires_replace=[_path((name,)) for name in replaced]
+        )
+
+    def apply(self, request: Any) -> Any:
+        """ApplyResourceChange: create, update or delete, then read back."""
+        kind, planned = self._kind(request.type_name), decode(request.planned_state)
+        prior, provider = decode(request.prior_state), self._provider
+        try:
+            if planned is None:
+                kind.delete(provider, prior)
+                return pb.ApplyResourceChange.Response(new_state=request.planned_state)
+            if prior is not None:
+                kind.update(provider, prior, planned)
+                identity: State = {}
             else:
-                planned = _with_write_only(_null_unknowns(value), config)
-                if prior is None:
-                    made = kind.create(place, planned)
-                else:
-                    made = kind.update(place, prior, planned)
-                made = _without_write_only(made)
-            return pb.ApplyResourceChange.Response(new_state=encode(made), legacy_type_system=True)
-
-        failed = pb.ApplyResourceChange.Response(
-            new_state=request.prior_state, legacy_type_system=True
-        )
-        verb = "deleted" if value is None else "created" if prior is None else "changed"
-        return _answering(apply, failed, f"{request.type_name}: cannot be {verb}")
-
-    def ImportResourceState(self, request: Any, context: Any) -> Any:
-        """The arguments that the ID gives; Terraform reads the rest."""
-
-        def take() -> Any:
-            kind = self._type(request)
-            given = kind.imported(self._configured(), request.id)
-            state = {**schemas.empty(kind.block), **given}
-            one = pb.ImportResourceState.ImportedResource(
-                type_name=request.type_name, state=encode(state)
+                identity = kind.create(provider, planned, decode(request.config))
+        except ProviderError as error:
+            verb = "deleting" if planned is None else "creating" if prior is None else "updating"
+            told = _refusal(error, f"Error {verb} {_title(kind, planned or prior)}")
+            return pb.ApplyResourceChange.Response(
+                new_state=request.prior_state, diagnostics=[told]
             )
-            return pb.ImportResourceState.Response(imported_resources=[one])
+        made = {**planned, **identity}
+        actual, refusals = self._read_back(kind, made)
+        state = encode(conform(kind.block, planned, actual))
+        return pb.ApplyResourceChange.Response(new_state=state, diagnostics=refusals)
 
-        failed = pb.ImportResourceState.Response()
-        return _answering(take, failed, f"{request.type_name}: cannot be imported")
+    def import_(self, request: Any) -> Any:
+        """ImportResourceState."""
+        kind = self._kind(request.type_name)
+        known = kind.locate(self._provider, request.id)
+        if "deletion_policy" in kind.block.attributes:
+            known["deletion_policy"] = self._provider.deletion_policy
+        imported = pb.ImportResourceState.ImportedResource(
+            type_name=kind.type, state=encode(kind.block.shaped(known)), private=_IMPORTED
+        )
+        return pb.ImportResourceState.Response(imported_resources=[imported])
 
-    def StopProvider(self, request: Any, context: Any) -> Any:
-        """Running calls are short; nothing is stopped."""
+    def stop(self, request: Any) -> Any:
+        """StopProvider: what runs is short, and ends by itself."""
+        del request
         return pb.StopProvider.Response()
 
-    def _type(self, request: Any) -> Resource:
-        found = self._resources.get(request.type_name)
-        if found is None:
-            raise Refused(f"the local platform has no {request.type_name}")
-        return found
+    @property
+    def _provider(self) -> settings.Provider:
+        if self._configured is None:
+            raise ProviderError("the provider is not configured")
+        return self._configured[1]
 
-    def _configured(self) -> Context:
-        if self._context is None:
-            raise Refused("the provider is not configured")
-        return self._context
+    def _kind(self, name: str) -> Kind:
+        if name not in KINDS:
+            raise ProviderError(
+                f"{name} is not supported by the local platform",
+                f"It is in the provider's schema, but has no part here. Supported: {sorted(KINDS)}",
+            )
+        if name not in self._kinds:
+            self._kinds[name] = KINDS[name](self.schema.resources[name])
+        return self._kinds[name]
 
-
-def _answering(work: Callable[[], Any], failed: Any, summary: str) -> Any:
-    """What `work` answers; `failed` with a diagnostic when an API or the provider refuses."""
-    try:
-        return work()
-    except (ApiFailure, Refused) as error:
-        failed.diagnostics.append(_error(summary, str(error)))
-    except Exception as error:  # noqa: BLE001 - a fault here must reach Terraform, and the log
-        traceback.print_exc()
-        text = f"The provider failed: {type(error).__name__}: {error}"
-        failed.diagnostics.append(_error(summary, text))
-    return failed
-
-
-def _error(summary: str, detail: str) -> Any:
-    return pb.Diagnostic(severity=pb.Diagnostic.ERROR, summary=summary, detail=detail)
-
-
-def _null_unknowns(value: Any) -> Any:
-    """What the server is to compute is not sent."""
-    if known(value):
-        return value
-    if isinstance(value, dict):
-        return {key: _null_unknowns(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_null_unknowns(item) for item in value]
-    return None if unknown(value) else value
+    def _read_back(self, kind: Kind, made: State) -> tuple[State, list[Any]]:
+        """What the server holds now; what was made is not lost when it cannot be read."""
+        try:
+            actual = kind.read(self._provider, made)
+            if actual is not None:
+                return actual, []
+            error = ProviderError("it was not there when it was read back")
+        except ProviderError as refused:
+            error = refused
+        return made, [_refusal(error, f"Error reading {_title(kind, made)}")]
 
 
-def _with_write_only(value: Values, config: Values) -> Values:
-    return value | {name: config.get(name) for name in value if schemas.write_only(name)}
+def guarded(method: Callable[[Any], Any], response: Any) -> Callable[[Any, Any], Any]:
+    """The method as gRPC calls it; what it raises becomes a diagnostic of an empty response."""
+
+    @wraps(method)
+    def handler(request: Any, context: Any) -> Any:
+        del context
+        try:
+            return method(request)
+        except ProviderError as error:
+            return response(diagnostics=[_refusal(error)])
+        except Exception as error:  # noqa: BLE001 - a fault of ours must reach the user as one line
+            _log.exception("%s failed", method.__name__)
+            told = ProviderError(f"the local provider failed: {type(error).__name__}: {error}")
+            return response(diagnostics=[_refusal(told)])
+
+    return handler
 
 
-def _without_write_only(value: Values) -> Values:
-    return {name: None if schemas.write_only(name) else item for name, item in value.items()}
+def _diagnostics(problems: Iterable[Problem]) -> list[Any]:
+    return [
+        pb.Diagnostic(
+            severity=pb.Diagnostic.ERROR,
+            summary=problem.text,
+            attribute=_path(problem.path) if problem.path else None,
+        )
+        for problem in problems
+    ]
+
+
+def _refusal(error: ProviderError, doing: str = "") -> Any:
+    summary = f"{doing}: {error.summary}" if doing else error.summary
+    return pb.Diagnostic(severity=pb.Diagnostic.ERROR, summary=summary, detail=error.detail)
+
+
+def _path(names: tuple[str, ...]) -> Any:
+    return pb.AttributePath(steps=[pb.AttributePath.Step(attribute_name=name) for name in names])
+
+
+def _title(kind: Kind, state: State) -> str:
+    """The type, and what tells the resource apart."""
+    names = ("id", "display_name", "account_id", "secret_id", "name", "role")
+    known = (state.get(name) for name in names)
+    return " ".join([kind.type, *[v for v in known if v and v is not UNKNOWN][:1]])

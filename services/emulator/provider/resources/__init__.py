@@ -1,33 +1,35 @@
-"""The resource types that the stand-in provider implements."""
+"""The resource types that the local platform knows; the schema has more."""
 
 from __future__ import annotations
 
-from services.emulator.provider.resources.accounts import ProjectService, ServiceAccount
-from services.emulator.provider.resources.base import Resource
-from services.emulator.provider.resources.buckets import Bucket, BucketObject
-from services.emulator.provider.resources.engines import ReasoningEngine
-from services.emulator.provider.resources.iam_members import PLACES, IamMember
-from services.emulator.provider.resources.secrets import Secret, SecretVersion
-from services.emulator.provider.resources.triggers import Trigger
-from services.emulator.provider.schema import Schema
+from services.emulator.provider.resources import (
+    accounts,
+    buckets,
+    engines,
+    iam,
+    objects,
+    secrets,
+    services,
+    triggers,
+)
+from services.emulator.provider.resources.kind import Kind
 
-TYPES: dict[str, type[Resource]] = {
-    "google_cloudbuild_trigger": Trigger,
-    "google_project_service": ProjectService,
-    "google_secret_manager_secret": Secret,
-    "google_secret_manager_secret_version": SecretVersion,
-    "google_service_account": ServiceAccount,
-    "google_storage_bucket": Bucket,
-    "google_storage_bucket_object": BucketObject,
-    "google_vertex_ai_reasoning_engine": ReasoningEngine,
+KINDS: dict[str, type[Kind]] = {
+    kind.type: kind
+    for kind in (
+        engines.Engine,
+        iam.EngineMember,
+        accounts.ServiceAccount,
+        iam.ServiceAccountMember,
+        services.ProjectService,
+        iam.ProjectMember,
+        secrets.Secret,
+        secrets.SecretVersion,
+        iam.SecretMember,
+        buckets.Bucket,
+        iam.BucketMember,
+        objects.Object,
+        triggers.Trigger,
+    )
 }
-
-
-def registry(schema: Schema) -> dict[str, Resource]:
-    """Every implemented type over its schema."""
-    found: dict[str, Resource] = {
-        name: type_(schema.resources[name]) for name, type_ in TYPES.items()
-    }
-    for name, place in PLACES.items():
-        found[name] = IamMember(schema.resources[name], place)
-    return found
+"""By the type's name in Terraform."""

@@ -1,90 +1,102 @@
-"""`google_service_account` and `google_project_service`."""
+"""google_service_account."""
 
 from __future__ import annotations
 
-from services.emulator.provider.client import ApiFailure
-from services.emulator.provider.codec import Values
-from services.emulator.provider.resources.base import Context, Resource, gone, ready, tail
+import re
+from collections.abc import Iterator
+from typing import ClassVar
 
-IAM, USAGE = "iam", "service_usage"
+from services.emulator.provider.codec import UNKNOWN, State
+from services.emulator.provider.errors import ApiFailure, Problem
+from services.emulator.provider.mapping import LOCAL, Body, Fields
+from services.emulator.provider.resources.kind import Kind, parse
+from services.emulator.provider.settings import Provider
+
+_ACCOUNT_ID = re.compile(r"[a-z](?:[-a-z0-9]{4,28}[a-z0-9])")
+_MASK = {"displayName": "display_name", "description": "description"}
 
 
-class ServiceAccount(Resource):
-    """Its ID is its name, `projects/P/serviceAccounts/EMAIL`."""
+class ServiceAccount(Kind):
+    """E-mail and member are known at plan: they follow from the account's ID and project."""
 
-    force_new = frozenset({"account_id", "project"})
-    local = frozenset({"deletion_policy", "create_ignore_already_exists"})
+    type = "google_service_account"
+    force_new = ("account_id", "project")
+    fields: ClassVar[Fields] = {
+        "account_id": LOCAL,
+        "member": LOCAL,
+        "create_ignore_already_exists": LOCAL,
+    }
 
-    def create(self, context: Context, value: Values) -> Values:
-        fields = {"displayName": value["display_name"], "description": value["description"]}
-        given = {key: item for key, item in fields.items() if item}
-        body = {"accountId": value["account_id"], "serviceAccount": given}
-        path = f"projects/{value['project']}/serviceAccounts"
-        made = context.client.call("POST", IAM, path, body=body)
-        return ready(self.read(context, {**value, "id": made["name"]}), made["name"])
+    def check(self, config: State) -> Iterator[Problem]:
+        """The shape of an account's ID."""
+        id_ = config.get("account_id")
+        if isinstance(id_, str) and not _ACCOUNT_ID.fullmatch(id_):
+            told = (
+                f"account_id {id_!r} must have 6 to 30 lower-case letters, digits and dashes, "
+                "begin with a letter and not end with a dash."
+            )
+            yield Problem(told, ("account_id",))
 
-    def read(self, context: Context, state: Values) -> Values | None:
-        body = context.client.find(IAM, state["id"])
-        if body is None:
-            return None
-        email = body["email"]
-        prior = None if state.get("account_id") is None else state
-        return self.state(
-            body,
-            prior,
-            id=body["name"],
-            account_id=email.split("@")[0],
-            member=f"serviceAccount:{email}",
-            project=body["projectId"],
-        )
+    def foresee(self, provider: Provider, planned: State, prior: State | None) -> None:
+        """Plans what follows from the ID."""
+        del provider
+        if prior is None and planned["account_id"] is not UNKNOWN:
+            email = _email(planned["account_id"], planned["project"])
+            planned |= {"email": email, "member": f"serviceAccount:{email}"}
 
-    def update(self, context: Context, prior: Values, value: Values) -> Values:
-        fields = [name for name in ("display_name", "description") if value[name] != prior[name]]
-        if fields:
-            account = {"displayName": value["display_name"], "description": value["description"]}
-            body = {"serviceAccount": account, "updateMask": ",".join(fields)}
-            context.client.call("PATCH", IAM, prior["id"], body=body)
-        return ready(self.read(context, {**value, "id": prior["id"]}), prior["id"])
-
-    def delete(self, context: Context, state: Values) -> None:
+    def create(self, provider: Provider, planned: State, config: State) -> State:
+        """POST; an account that exists already is taken when the configuration says so."""
+        del config
+        body = {"accountId": planned["account_id"], "serviceAccount": self.body(planned)}
+        path = f"/v1/projects/{planned['project']}/serviceAccounts"
         try:
-            context.client.call("DELETE", IAM, state["id"])
+            made = provider.client.call("POST", path, body)
         except ApiFailure as failure:
-            if not gone(failure):
+            if failure.code != 409 or not planned.get("create_ignore_already_exists"):
                 raise
+            made = {"email": _email(planned["account_id"], planned["project"])}
+        found = self._found(planned["project"], made["email"])
+        if planned.get("disabled"):
+            provider.client.call("POST", f"/v1/{found['name']}:disable", {})
+        return found
 
-    def imported(self, context: Context, id_: str) -> Values:
-        name = id_ if "/" in id_ else f"projects/{context.project}/serviceAccounts/{id_}"
-        return {"id": name, "email": tail(name)}
+    def fetch(self, provider: Provider, state: State) -> Body | None:
+        """GET by e-mail."""
+        return provider.client.find(f"/v1/{state['id']}")
+
+    def computed(self, provider: Provider, state: State, body: Body) -> State:
+        """The account's ID and IAM member."""
+        del provider, state
+        email = str(body["email"])
+        member = f"serviceAccount:{email}"
+        return {"account_id": email.partition("@")[0], "member": member}
+
+    def update(self, provider: Provider, prior: State, planned: State) -> None:
+        """PATCH of the texts; disabling is a verb of its own."""
+        fields = [key for key, name in _MASK.items() if prior.get(name) != planned.get(name)]
+        if fields:
+            given = {key: planned.get(_MASK[key]) or "" for key in fields}
+            body = {"serviceAccount": given, "updateMask": ",".join(fields)}
+            provider.client.call("PATCH", f"/v1/{planned['id']}", body)
+        if bool(prior.get("disabled")) != bool(planned.get("disabled")):
+            verb = "disable" if planned.get("disabled") else "enable"
+            provider.client.call("POST", f"/v1/{planned['id']}:{verb}", {})
+
+    def remove(self, provider: Provider, state: State) -> None:
+        """DELETE."""
+        provider.client.call("DELETE", f"/v1/{state['id']}")
+
+    def locate(self, provider: Provider, id_: str) -> State:
+        """A full name, or the e-mail."""
+        found = parse(
+            id_, "projects/{project}/serviceAccounts/{email}", "{project}/{email}", "{email}"
+        )
+        return self._found(found.get("project") or provider.project_of({}), found["email"])
+
+    def _found(self, project: str, email: str) -> State:
+        name = f"projects/{project}/serviceAccounts/{email}"
+        return {"id": name, "name": name, "email": email, "project": project}
 
 
-class ProjectService(Resource):
-    """An API that is enabled; its ID is `PROJECT/SERVICE`."""
-
-    force_new = frozenset({"service", "project"})
-    local = frozenset({"deletion_policy", "disable_on_destroy", "disable_dependent_services"})
-
-    def create(self, context: Context, value: Values) -> Values:
-        path = f"projects/{value['project']}/services/{value['service']}:enable"
-        context.client.wait(USAGE, context.client.call("POST", USAGE, path, body={}))
-        id_ = f"{value['project']}/{value['service']}"
-        return ready(self.read(context, {**value, "id": id_}), id_)
-
-    def read(self, context: Context, state: Values) -> Values | None:
-        project, service = state["id"].split("/", 1)
-        body = context.client.find(USAGE, f"projects/{project}/services/{service}")
-        if body is None or body.get("state") != "ENABLED":
-            return None
-        return {**state, "project": project, "service": service}
-
-    def update(self, context: Context, prior: Values, value: Values) -> Values:
-        return ready(self.read(context, {**value, "id": prior["id"]}), prior["id"])
-
-    def delete(self, context: Context, state: Values) -> None:
-        if state.get("disable_on_destroy") is False:
-            return
-        path = f"projects/{state['project']}/services/{state['service']}:disable"
-        context.client.wait(USAGE, context.client.call("POST", USAGE, path, body={}))
-
-    def imported(self, context: Context, id_: str) -> Values:
-        return {"id": id_}
+def _email(account_id: str, project: str) -> str:
+    return f"{account_id}@{project}.iam.gserviceaccount.com"

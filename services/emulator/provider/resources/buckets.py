@@ -1,173 +1,124 @@
-"""`google_storage_bucket` and `google_storage_bucket_object`."""
+"""google_storage_bucket."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from typing import Any
+from collections.abc import Iterator
+from typing import ClassVar
 from urllib.parse import quote
 
-from services.emulator.provider.client import ApiFailure
-from services.emulator.provider.codec import Values
-from services.emulator.provider.mapping import camel
-from services.emulator.provider.resources.base import Context, Refused, Resource, gone, ready
+from services.emulator.provider.codec import UNKNOWN, State
+from services.emulator.provider.errors import Problem, ProviderError
+from services.emulator.provider.mapping import LOCAL, Body, Field, Fields, at
+from services.emulator.provider.resources.kind import Kind, parse
+from services.emulator.provider.settings import Provider
 
-API = "storage"
-
-
-class Bucket(Resource):
-    """Its ID is its name."""
-
-    force_new = frozenset({"name", "location", "project"})
-    local = frozenset({"deletion_policy", "force_destroy"})
-
-    def create(self, context: Context, value: Values) -> Values:
-        query = {"project": value["project"]}
-        context.client.call("POST", API, "b", query=query, body=self._body(value))
-        return ready(self.read(context, {**value, "id": value["name"]}), value["name"])
-
-    def read(self, context: Context, state: Values) -> Values | None:
-        body = context.client.find(API, f"b/{state['id']}")
-        if body is None:
-            return None
-        access = body.get("iamConfiguration", {})
-        body["uniformBucketLevelAccess"] = access.get("uniformBucketLevelAccess", {}).get("enabled")
-        body["publicAccessPrevention"] = access.get("publicAccessPrevention")
-        body["lifecycleRule"] = body.get("lifecycle", {}).get("rule", [])
-        prior = None if state.get("name") is None else state
-        known = {"id": body["name"], "url": f"gs://{body['name']}"}
-        result = self.state(body, prior, **known, project=state.get("project") or context.project)
-        before = state.get("location")
-        if before and before.upper() == body["location"]:
-            result["location"] = before
-        return result
-
-    def update(self, context: Context, prior: Values, value: Values) -> Values:
-        changed = self.changed(prior, value)
-        if changed:
-            body = self._body(value)
-            fields = {_field(name) for name in changed}
-            sent = {field: body.get(field) for field in fields}
-            if "labels" in fields:
-                dropped = dict.fromkeys(prior.get("effective_labels") or {})
-                sent["labels"] = {**dropped, **(body.get("labels") or {})}
-            context.client.call("PATCH", API, f"b/{prior['id']}", body=sent)
-        return ready(self.read(context, {**value, "id": prior["id"]}), prior["id"])
-
-    def delete(self, context: Context, state: Values) -> None:
-        name = state["id"]
-        try:
-            if state.get("force_destroy"):
-                self._empty(context, name)
-            context.client.call("DELETE", API, f"b/{name}")
-        except ApiFailure as failure:
-            if gone(failure):
-                return
-            if failure.status == 409 and not state.get("force_destroy"):
-                raise Refused(
-                    f"the bucket {name} is not empty, and force_destroy is not set"
-                ) from None
-            raise
-
-    def imported(self, context: Context, id_: str) -> Values:
-        return {"id": id_.rsplit("/", 1)[-1]}
-
-    def _empty(self, context: Context, name: str) -> None:
-        """Deletes every generation of every object."""
-        while True:
-            listing = context.client.call("GET", API, f"b/{name}/o", query={"versions": "true"})
-            items = listing.get("items", [])
-            for item in items:
-                path = f"b/{name}/o/{quote(item['name'], safe='')}"
-                context.client.call("DELETE", API, path, query={"generation": item["generation"]})
-            if not items:
-                return
-
-    def _body(self, value: Values) -> dict[str, Any]:
-        special = frozenset(
-            {"uniform_bucket_level_access", "public_access_prevention", "lifecycle_rule"}
-        )
-        body = self.body(value, leave_out=special) | {"location": value["location"]}
-        access: dict[str, Any] = {}
-        if value.get("uniform_bucket_level_access") is not None:
-            access["uniformBucketLevelAccess"] = {"enabled": value["uniform_bucket_level_access"]}
-        if isinstance(value.get("public_access_prevention"), str):
-            access["publicAccessPrevention"] = value["public_access_prevention"]
-        if access:
-            body["iamConfiguration"] = access
-        if value.get("lifecycle_rule"):
-            body["lifecycle"] = {"rule": self.body(value)["lifecycleRule"]}
-        return body
+_LIVE = {"LIVE": True, "ARCHIVED": False}
+_ZEROS = (
+    "send_age_if_zero",
+    "send_days_since_custom_time_if_zero",
+    "send_days_since_noncurrent_time_if_zero",
+    "send_num_newer_versions_if_zero",
+)
+_INT64 = Field(encode=str)  # Google's JSON has 64-bit integers as text
 
 
-def _field(argument: str) -> str:
-    """The API's top-level field for a bucket's argument."""
-    if argument in ("uniform_bucket_level_access", "public_access_prevention"):
-        return "iamConfiguration"
-    return "lifecycle" if argument == "lifecycle_rule" else camel(argument)
+class Bucket(Kind):
+    """Changes are sent as a merge: null removes."""
 
-
-class BucketObject(Resource):
-    """An object with its content in the configuration; its ID is `BUCKET-NAME`."""
-
-    force_new = frozenset({"bucket", "name", "content", "source"})
-    local = frozenset(
-        {
-            "deletion_policy",
-            "detect_md5hash",
-            "force_empty_content_type",
-            "source",
-            "source_md5hash",
-        }
+    type = "google_storage_bucket"
+    force_new = (
+        "name",
+        "location",
+        "project",
+        "enable_object_retention",
+        "hierarchical_namespace",
+        "custom_placement_config",
     )
+    volatile = ("updated",)
+    fields: ClassVar[Fields] = {
+        "force_destroy": LOCAL,
+        "url": LOCAL,
+        "enable_object_retention": LOCAL,
+        "location": Field(encode=str.upper),
+        "storage_class": Field(default="STANDARD"),
+        "requester_pays": at("billing", "requesterPays"),
+        "uniform_bucket_level_access": at(
+            "iamConfiguration", "uniformBucketLevelAccess", "enabled"
+        ),
+        "public_access_prevention": at("iamConfiguration", "publicAccessPrevention"),
+        "lifecycle_rule": at("lifecycle", "rule"),
+        "lifecycle_rule.condition.with_state": Field(
+            ("isLive",), _LIVE.get, lambda live: "LIVE" if live else "ARCHIVED"
+        ),
+        **{f"lifecycle_rule.condition.{name}": LOCAL for name in _ZEROS},
+        # Every bucket has one, whether or not the configuration says so.
+        "soft_delete_policy": Field(adopted=False),
+        "soft_delete_policy.retention_duration_seconds": _INT64,
+    }
 
-    def create(self, context: Context, value: Values) -> Values:
-        if value.get("source"):
-            raise Refused("source is not supported on the local platform; use content")
-        out = frozenset({"content", "bucket", "name"})
-        metadata = self.body(value, leave_out=out) | {"name": value["name"]}
-        content = value["content"] if isinstance(value["content"], str) else ""
-        context.client.upload(value["bucket"], value["name"], metadata, content.encode())
-        id_ = f"{value['bucket']}-{value['name']}"
-        return ready(self.read(context, {**value, "id": id_}), id_)
+    def check(self, config: State) -> Iterator[Problem]:
+        """The values of public access prevention."""
+        name = "public_access_prevention"
+        value = config.get(name)
+        if value not in (None, UNKNOWN, "enforced", "inherited"):
+            yield Problem(f"{name} must be enforced or inherited, but is {value!r}.", (name,))
 
-    def read(self, context: Context, state: Values) -> Values | None:
-        path = _path(state)
-        body = context.client.find(API, path)
-        if body is None:
-            return None
-        md5 = base64.b64decode(body["md5Hash"])
-        content = state.get("content")
-        if content is None or hashlib.md5(content.encode(), usedforsecurity=False).digest() != md5:
-            content = context.client.download(path).decode(errors="replace")
-        return self.state(
-            body,
-            state,
-            id=f"{state['bucket']}-{state['name']}",
-            content=content,
-            md5hash=body["md5Hash"],
-            md5hexhash=md5.hex(),
-            output_name=body["name"],
-        )
+    def create(self, provider: Provider, planned: State, config: State) -> State:
+        """POST."""
+        del config
+        query = {"project": str(planned["project"])}
+        if planned.get("enable_object_retention"):
+            query["enableObjectRetention"] = "true"
+        provider.client.call("POST", "/storage/v1/b", self.body(planned), query=query)
+        return {"id": planned["name"]}
 
-    def update(self, context: Context, prior: Values, value: Values) -> Values:
-        if changed := self.changed(prior, value):
-            body = self.body(value)
-            sent = {camel(name): body.get(camel(name)) for name in changed}
-            context.client.call("PATCH", API, _path(prior), body=sent)
-        return ready(self.read(context, {**value, "id": prior["id"]}), prior["id"])
+    def fetch(self, provider: Provider, state: State) -> Body | None:
+        """GET."""
+        return provider.client.find(_path(state))
 
-    def delete(self, context: Context, state: Values) -> None:
-        try:
-            context.client.call("DELETE", API, _path(state))
-        except ApiFailure as failure:
-            if not gone(failure):
-                raise
+    def computed(self, provider: Provider, state: State, body: Body) -> State:
+        """Its address for `gcloud storage`."""
+        del provider, state
+        return {"url": f"gs://{body['name']}"}
 
-    def imported(self, context: Context, id_: str) -> Values:
-        bucket, _, name = id_.removeprefix("b/").partition("/")
-        return {"id": f"{bucket}-{name}", "bucket": bucket, "name": name.removeprefix("o/")}
+    def update(self, provider: Provider, prior: State, planned: State) -> None:
+        """PATCH of the top-level fields that differ."""
+        fields, given = self.difference(prior, planned)
+        if not fields:
+            return
+        body: Body = {**dict.fromkeys(fields), **given}
+        if "labels" in body:
+            gone = set(prior.get("effective_labels") or {}) - set(body["labels"] or {})
+            body["labels"] = {**(body["labels"] or {}), **dict.fromkeys(gone)}
+        provider.client.call("PATCH", _path(planned), body)
+
+    def remove(self, provider: Provider, state: State) -> None:
+        """DELETE; its objects too, if `force_destroy` says so."""
+        if state.get("force_destroy"):
+            self._empty(provider, state)
+        elif provider.client.call("GET", f"{_path(state)}/o", query={"maxResults": "1"}).get(
+            "items"
+        ):
+            raise ProviderError(
+                f"Error trying to delete bucket {state['name']} containing objects without "
+                "`force_destroy` set to true"
+            )
+        provider.client.call("DELETE", _path(state))
+
+    def locate(self, provider: Provider, id_: str) -> State:
+        """NAME, or PROJECT/NAME."""
+        found = parse(id_, "{project}/{name}", "{name}")
+        return {"project": provider.project, **found, "id": found["name"]}
+
+    def _empty(self, provider: Provider, state: State) -> None:
+        """Deletes every generation of every object."""
+        query = {"versions": "true", "fields": "items(name,generation),nextPageToken"}
+        while items := provider.client.call("GET", f"{_path(state)}/o", query=query).get("items"):
+            for item in items:
+                path = f"{_path(state)}/o/{quote(item['name'], safe='')}"
+                generation = {"generation": str(item["generation"])}
+                provider.client.call("DELETE", path, query=generation)
 
 
-def _path(state: Values) -> str:
-    return f"b/{state['bucket']}/o/{quote(state['name'], safe='')}"
+def _path(state: State) -> str:
+    return f"/storage/v1/b/{state['name']}"

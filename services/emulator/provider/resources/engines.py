@@ -1,78 +1,116 @@
-"""`google_vertex_ai_reasoning_engine`: engines, and memory banks."""
+"""google_vertex_ai_reasoning_engine: Agent Runtime's engines, a memory bank among them."""
 
 from __future__ import annotations
 
 import json
-import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
-from services.emulator.provider.client import ApiFailure
-from services.emulator.provider.codec import Values
-from services.emulator.provider.mapping import camel
-from services.emulator.provider.resources.base import Context, Refused, Resource, gone, ready, tail
-
-API = "vertex_ai"
-_ID = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<region>[^/]+)/reasoningEngines/[^/]+")
+from services.emulator.provider.codec import State
+from services.emulator.provider.errors import Problem, ProviderError
+from services.emulator.provider.mapping import INPUT, Body, Field, Fields
+from services.emulator.provider.resources.kind import Kind, parse
+from services.emulator.provider.settings import Provider
 
 
-class ReasoningEngine(Resource):
-    """Update masks are top-level fields, as the real provider sends them."""
+def _parsed(text: str) -> Any:
+    """JSON that the configuration gives as text.
 
-    force_new = frozenset({"region", "project", "encryption_spec"})
+    Raises:
+        ProviderError: it is none.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ProviderError(f"{text[:60]!r} is not valid JSON: {error}") from None
 
-    def create(self, context: Context, value: Values) -> Values:
-        parent = f"projects/{value['project']}/locations/{value['region']}"
-        operation = context.client.call(
-            "POST", API, f"{parent}/reasoningEngines", body=self._body(value)
-        )
-        made = context.client.wait(API, operation)
-        name = f"{parent}/reasoningEngines/{tail(made['name'])}"
-        return ready(self.read(context, {**value, "id": name}), name)
 
-    def read(self, context: Context, state: Values) -> Values | None:
-        body = context.client.find(API, state["id"])
-        if body is None:
-            return None
-        if methods := body.get("spec", {}).get("classMethods"):
-            body["spec"]["classMethods"] = json.dumps(methods)
-        prior = None if state.get("display_name") is None else state
-        place = {key: state[key] for key in ("id", "project", "region")}
-        return self.state(body, prior, **place, name=tail(state["id"]))
+_JSON = Field(encode=_parsed, decode=lambda value: json.dumps(value, separators=(",", ":")))
+_STRUCTURED = "context_spec.memory_bank_config.structured_memory_configs"
+# Ways to give an engine its code; the API takes one.
+_SOURCES = ("container_spec", "package_spec", "source_code_spec")
 
-    def update(self, context: Context, prior: Values, value: Values) -> Values:
-        body, changed = self._body(value), self.changed(prior, value)
-        if changed:
-            sent = {camel(name): body.get(camel(name)) for name in changed}
-            sent = {key: item for key, item in sent.items() if item is not None}
-            query = {"updateMask": ",".join(sorted(map(camel, changed)))}
-            operation = context.client.call("PATCH", API, prior["id"], query=query, body=sent)
-            context.client.wait(API, operation)
-        return ready(self.read(context, {**value, "id": prior["id"]}), prior["id"])
 
-    def delete(self, context: Context, state: Values) -> None:
-        policy = state.get("deletion_policy") or "DELETE"
-        if policy == "PREVENT":
-            raise Refused(
-                f"{state['id']} has deletion_policy PREVENT, so Terraform may not delete it"
-            )
-        if policy == "ABANDON":
+class Engine(Kind):
+    """`name` is the bare ID; `id` the full name, with the project as it is configured."""
+
+    type = "google_vertex_ai_reasoning_engine"
+    force_new = ("region", "project", "encryption_spec")
+    volatile = ("update_time",)
+    policies = ("DELETE", "FORCE", "PREVENT", "ABANDON")
+    fields: ClassVar[Fields] = {
+        "name": Field(decode=lambda name: str(name).rpartition("/")[2]),
+        "region": Field(()),
+        "spec.class_methods": _JSON,
+        "spec.source_code_spec.inline_source.source_archive": INPUT,
+        "spec.source_code_spec.agent_config_source.inline_source.source_archive": INPUT,
+        "spec.source_code_spec.agent_config_source.adk_config.json_config": _JSON,
+        f"{_STRUCTURED}.schema_configs.memory_schema": _JSON,
+    }
+
+    def check(self, config: State) -> Iterator[Problem]:
+        """A spec has one source of code, and JSON where JSON is meant."""
+        for spec in _items(config.get("spec")):
+            given = [name for name in _SOURCES if spec.get(name)]
+            if len(given) > 1:
+                yield Problem(f"spec: {' and '.join(given)} exclude each other.", ("spec",))
+            methods = spec.get("class_methods")
+            if isinstance(methods, str) and not _is_json_list(methods):
+                yield Problem("spec.class_methods must be a JSON list.", ("spec",))
+
+    def create(self, provider: Provider, planned: State, config: State) -> State:
+        """POST and wait."""
+        del config
+        collection = f"{self._location(provider, planned)}/reasoningEngines"
+        operation = provider.client.call("POST", f"/v1/{collection}", self.body(planned))
+        name = str(provider.client.wait(operation)["name"]).rpartition("/")[2]
+        return {"name": name, "id": f"{collection}/{name}"}
+
+    def fetch(self, provider: Provider, state: State) -> Body | None:
+        """GET by name."""
+        return provider.client.find(self._path(provider, state))
+
+    def update(self, provider: Provider, prior: State, planned: State) -> None:
+        """PATCH of the top-level fields that differ."""
+        mask, body = self.difference(prior, planned)
+        if not mask:
             return
-        query = {"force": "true"} if policy == "FORCE" else {}
-        try:
-            operation = context.client.call("DELETE", API, state["id"], query=query)
-            context.client.wait(API, operation)
-        except ApiFailure as failure:
-            if not gone(failure):
-                raise
+        query = {"updateMask": ",".join(mask)}
+        path = self._path(provider, planned)
+        provider.client.wait(provider.client.call("PATCH", path, body, query=query))
 
-    def imported(self, context: Context, id_: str) -> Values:
-        match = _ID.fullmatch(id_)
-        if match is None:
-            raise Refused(f"{id_!r} is not projects/P/locations/L/reasoningEngines/ID")
-        return {"id": id_, **match.groupdict()}
+    def remove(self, provider: Provider, state: State) -> None:
+        """DELETE, with what hangs on it if the policy is FORCE."""
+        query = {"force": "true"} if state.get("deletion_policy") == "FORCE" else {}
+        path = self._path(provider, state)
+        provider.client.wait(provider.client.call("DELETE", path, query=query))
 
-    def _body(self, value: Values) -> dict[str, Any]:
-        body = self.body(value)
-        if methods := body.get("spec", {}).get("classMethods"):
-            body["spec"]["classMethods"] = json.loads(methods)
-        return body
+    def locate(self, provider: Provider, id_: str) -> State:
+        """A full name, or less of it."""
+        found = parse(
+            id_,
+            "projects/{project}/locations/{region}/reasoningEngines/{name}",
+            "{project}/{region}/{name}",
+            "{region}/{name}",
+            "{name}",
+        )
+        state: State = {"project": provider.project, "region": provider.region, **found}
+        state["id"] = f"{self._location(provider, state)}/reasoningEngines/{state['name']}"
+        return state
+
+    def _location(self, provider: Provider, state: State) -> str:
+        return f"projects/{provider.project_of(state)}/locations/{provider.region_of(state)}"
+
+    def _path(self, provider: Provider, state: State) -> str:
+        return f"/v1/{self._location(provider, state)}/reasoningEngines/{state['name']}"
+
+
+def _items(value: Any) -> list[State]:
+    return value if isinstance(value, list) else []
+
+
+def _is_json_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except ValueError:
+        return False

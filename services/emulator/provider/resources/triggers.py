@@ -1,55 +1,67 @@
-"""`google_cloudbuild_trigger`."""
+"""google_cloudbuild_trigger."""
 
 from __future__ import annotations
 
-import re
+from typing import ClassVar
 
-from services.emulator.provider.client import ApiFailure
-from services.emulator.provider.codec import Values
-from services.emulator.provider.resources.base import Context, Refused, Resource, gone, ready
+from services.emulator.provider.codec import State
+from services.emulator.provider.mapping import LOCAL, Body, Field, Fields, at
+from services.emulator.provider.resources.kind import Kind, parse
+from services.emulator.provider.settings import Provider
 
-API = "cloud_build"
-_ID = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/triggers/[^/]+")
 GLOBAL = "global"
 
 
-class Trigger(Resource):
-    """A trigger in a region, or `global`; an update sends the whole of it."""
+class Trigger(Kind):
+    """Global unless a location is set; found by the ID that the server gives."""
 
-    force_new = frozenset({"location", "project"})
+    type = "google_cloudbuild_trigger"
+    force_new = ("project", "location")
+    fields: ClassVar[Fields] = {
+        "location": LOCAL,
+        "trigger_id": at("id"),
+        "build.step": at("steps"),
+        "build.secret": at("secrets"),
+        "include_build_logs": Field(default="INCLUDE_BUILD_LOGS_UNSPECIFIED"),
+    }
 
-    def create(self, context: Context, value: Values) -> Values:
-        parent = f"projects/{value['project']}/locations/{value.get('location') or GLOBAL}/triggers"
-        made = context.client.call("POST", API, parent, body=self.body(value))
-        id_ = f"{parent}/{made['id']}"
-        return ready(self.read(context, {**value, "id": id_}), id_)
+    def create(self, provider: Provider, planned: State, config: State) -> State:
+        """POST."""
+        del config
+        collection = self._collection(provider, planned)
+        made = provider.client.call("POST", f"/v1/{collection}", self.body(planned))
+        return {"trigger_id": made["id"], "id": f"{collection}/{made['id']}"}
 
-    def read(self, context: Context, state: Values) -> Values | None:
-        body = context.client.find(API, state["id"])
-        if body is None:
-            return None
-        match = _ID.fullmatch(state["id"])
-        assert match is not None
-        prior = None if state.get("trigger_id") is None and state.get("name") is None else state
-        known = {"id": state["id"], "trigger_id": body["id"], "project": match["project"]}
-        location = state.get("location") or match["location"]
-        return self.state({**body, "location": location}, prior, **known)
+    def fetch(self, provider: Provider, state: State) -> Body | None:
+        """GET."""
+        return provider.client.find(self._path(provider, state))
 
-    def update(self, context: Context, prior: Values, value: Values) -> Values:
-        if self.changed(prior, value):
-            body = self.body(value) | {"id": prior["trigger_id"]}
-            context.client.call("PATCH", API, prior["id"], body=body)
-        return ready(self.read(context, {**value, "id": prior["id"]}), prior["id"])
+    def update(self, provider: Provider, prior: State, planned: State) -> None:
+        """PATCH of the whole trigger: the google provider sends no mask."""
+        if self.difference(prior, planned)[0]:
+            body = {**self.body(planned), "id": planned["trigger_id"]}
+            provider.client.call("PATCH", self._path(provider, planned), body)
 
-    def delete(self, context: Context, state: Values) -> None:
-        try:
-            context.client.call("DELETE", API, state["id"])
-        except ApiFailure as failure:
-            if not gone(failure):
-                raise
+    def remove(self, provider: Provider, state: State) -> None:
+        """DELETE."""
+        provider.client.call("DELETE", self._path(provider, state))
 
-    def imported(self, context: Context, id_: str) -> Values:
-        match = _ID.fullmatch(id_)
-        if match is None:
-            raise Refused(f"{id_!r} is not projects/P/locations/L/triggers/ID")
-        return {"id": id_, **match.groupdict()}
+    def locate(self, provider: Provider, id_: str) -> State:
+        """A full name, or less of it."""
+        found = parse(
+            id_,
+            "projects/{project}/locations/{location}/triggers/{trigger_id}",
+            "projects/{project}/triggers/{trigger_id}",
+            "{project}/{trigger_id}",
+            "{trigger_id}",
+        )
+        state: State = {"project": provider.project, "location": GLOBAL, **found}
+        state["id"] = f"{self._collection(provider, state)}/{state['trigger_id']}"
+        return state
+
+    def _collection(self, provider: Provider, state: State) -> str:
+        location = state.get("location") or GLOBAL
+        return f"projects/{provider.project_of(state)}/locations/{location}/triggers"
+
+    def _path(self, provider: Provider, state: State) -> str:
+        return f"/v1/{self._collection(provider, state)}/{state['trigger_id']}"
