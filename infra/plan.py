@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,16 +70,22 @@ def summarize(path: Path, events: Iterable[dict[str, Any]]) -> PlanSummary:
     return PlanSummary(path, **{field: tuple(sorted(names)) for field, names in groups.items()})
 
 
-def drifted(changes: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+def drifted(changes: Iterable[dict[str, Any]], stack: Mapping[str, Any]) -> tuple[str, ...]:
     """Addresses of the resources of which an argument was changed behind Terraform's back.
+
+    What somebody else owns (`ignore_changes`) is theirs to change.
 
     Args:
         changes: `resource_drift` of `terraform show -json`.
+        stack: the synthesized stack.
     """
-    return tuple(sorted(change["address"] for change in changes if _arguments_differ(change)))
+    return tuple(sorted(c["address"] for c in changes if _arguments_differ(c, stack)))
 
 
-def _arguments_differ(change: dict[str, Any]) -> bool:
+def _arguments_differ(change: dict[str, Any], stack: Mapping[str, Any]) -> bool:
     before, after = change["change"]["before"] or {}, change["change"]["after"] or {}
-    settable = check.arguments(change["type"])
-    return any(before.get(name) != after.get(name) for name in settable)
+    type_ = change["type"]
+    resource = stack["resource"].get(type_, {}).get(change["name"], {})
+    ignored = resource.get("lifecycle", {}).get("ignore_changes", [])
+    owned = check.arguments(type_).difference(ignored)
+    return any(before.get(name) != after.get(name) for name in owned)

@@ -21,7 +21,7 @@ from infra.plan import PlanSummary, drifted, summarize
 from infra.rest import Rest
 from infra.settings import Environment
 from infra.terraform_errors import Refused, StateLock
-from infra.terraform_folder import ADOPT, BACKEND, Connection
+from infra.terraform_folder import ADOPT, BACKEND, STACK, Connection
 from infra.terraform_run import Core, Event, Say
 
 __all__ = ["Connection", "PlanSummary", "Terraform"]
@@ -158,7 +158,8 @@ class Terraform:
             return summary
         # Terraform tells of what the server computes anew as well, such as the time of an update.
         drift = self._value("show", "-json", PLAN).get("resource_drift", [])
-        return replace(summary, drifted=drifted(drift))
+        stack = json.loads((self._workdir / STACK).read_text(encoding="utf-8"))
+        return replace(summary, drifted=drifted(drift, stack))
 
     def _change(self, command: str, *arguments: str) -> tuple[str, ...]:
         """Runs a command that changes something; returns the addresses as they were completed."""
