@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -154,6 +155,13 @@ class Run:
         """Whether anything was created, changed or asked."""
         return bool(self.started or self.applied or self.deployed or self.answers)
 
+    @property
+    def _answered(self) -> Path:
+        """Marks that this very state of the platform has answered the two questions."""
+        from services.platform import home
+
+        return home(self.root) / "platform" / "answered"
+
     def platform_step(self, progress: Progress, *, fresh: bool, port: int | None) -> None:
         """Starts the platform, or finds the one that runs."""
         from services import platform
@@ -169,7 +177,11 @@ class Run:
         """Applies the infrastructure while the agents are packaged, then deploys and asks."""
         from services.connection import connect
         from services.release.target import read_descriptor
+        from services.sdk import preload
 
+        if deploy and not self._answered.exists():
+            # The SDK takes a second to import and is needed to ask; the waiting below is enough.
+            threading.Thread(target=preload, daemon=True).start()
         with ThreadPoolExecutor(max_workers=1) as pool:
             packing = pool.submit(self._package, progress) if deploy else None
             self._apply(progress)
@@ -242,10 +254,8 @@ class Run:
         """The two questions, unless this very state of the platform has answered them already."""
         from infra import manifest
         from services.conversation import Conversation
-        from services.platform import home
 
-        answered = home(self.root) / "platform" / "answered"
-        if answered.exists() and not self.deployed:
+        if self._answered.exists() and not self.deployed:
             return
         front = manifest.front(self.agents)
         with progress.step("ask") as step, Conversation(target, descriptor, front) as conversation:
@@ -255,7 +265,7 @@ class Run:
             step.say(SECOND)
             self.answers.append((SECOND, conversation.ask(SECOND, user=USER)))
             step.detail = f"{front.name}, as {USER}, in two conversations"
-        answered.touch()
+        self._answered.touch()
 
     def result(self, steps: list[tuple[str, float]]) -> dict[str, Any]:
         """What was done, as a JSON document."""

@@ -6,6 +6,7 @@ it 2,000 modules: 3 s and 130 MB. While that name cannot be imported, the packag
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 HEAVY = "google.cloud.aiplatform"
@@ -23,3 +24,10 @@ def import_guarded() -> None:
         import agentplatform  # noqa: F401 - imported for its effect
     finally:
         del sys.modules[HEAVY]
+
+
+def preload() -> None:
+    """Imports what deploying and asking need of the SDK; to be run beside other waiting."""
+    import_guarded()
+    for name in ("types", "runtimes", "sessions", "memory_banks"):
+        importlib.import_module(f"agentplatform._genai.{name}")
