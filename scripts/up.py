@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -302,4 +304,8 @@ class Run:
             answers.show(answer.text, answer.findings)
             if not number and self.remembered:
                 click.secho(f"  remembered: {' · '.join(self.remembered)}", dim=True)
-        click.echo(f"\nTry next:\n{NEXT if self.release else NEXT_PARTIAL}")
+        click.echo("\nTry next:")
+        if shutil.which("slipway") is None:
+            activate = Path(sys.executable).with_name("activate")
+            click.echo(f"  . {os.path.relpath(activate)}   puts slipway on your path")
+        click.echo(NEXT if self.release else NEXT_PARTIAL)
