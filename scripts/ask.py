@@ -26,11 +26,18 @@ def command(
     slipway ask local "What did we spend on Acme Pure?" --user maria
     """
     from infra import manifest, settings
+    from infra.errors import InputError
     from scripts import answers
     from services.connection import connect
     from services.conversation import Conversation
     from services.release.target import read_descriptor
 
+    if not user.strip():
+        raise InputError(
+            "memories belong to a person, and this is nobody's name",
+            where="--user",
+            fix="slipway ask ENV QUESTION --user NAME",
+        )
     environment = settings.load(root, env)
     front = manifest.front(manifest.load_all(root))
     target = connect(root, environment)

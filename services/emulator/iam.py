@@ -93,7 +93,7 @@ class _Accounts:
     async def create(self, call: Call) -> Result:
         """`POST …/serviceAccounts` with `accountId` and `serviceAccount`."""
         project = project_id(self._platform, call.path["project"])
-        account, fields = str(call.body.get("accountId", "")), call.body.get("serviceAccount") or {}
+        account, fields = str(call.body.get("accountId", "")), _fields(call)
         if not ACCOUNT_ID.fullmatch(account):
             raise invalid(
                 f"The account ID {account!r} does not have 6 to 30 lowercase letters, digits and "
@@ -128,7 +128,7 @@ class _Accounts:
 
     async def patch(self, call: Call) -> Result:
         """`PATCH` with `serviceAccount` and `updateMask`, a list of fields with commas."""
-        body, fields = self._find(call), call.body.get("serviceAccount") or {}
+        body, fields = self._find(call), _fields(call)
         mask = [part.strip() for part in str(call.body.get("updateMask", "")).split(",") if part]
         mask = ["displayName" if field == "display_name" else field for field in mask]
         if not mask or not set(mask) <= set(EDITABLE):
@@ -183,3 +183,11 @@ def _sent(call: Call) -> Body:
     if not isinstance(policy, dict):
         raise invalid("policy: an object is expected.")
     return policy
+
+
+def _fields(call: Call) -> Body:
+    """The account in a request's body; elsewhere this name is an e-mail address."""
+    fields = call.body.get("serviceAccount") or {}
+    if not isinstance(fields, dict):
+        raise invalid("Invalid value at 'serviceAccount': an object is expected.")
+    return fields

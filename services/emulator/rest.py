@@ -84,6 +84,7 @@ class Call:
             raise invalid(f"Invalid JSON payload received: {error}") from None
         if not isinstance(body, dict):
             raise invalid("Invalid JSON payload received: an object is expected.")
+        _check_kinds(body, "")
         return body
 
     @cached_property
@@ -103,6 +104,40 @@ MAPS = frozenset(
         "requestedAuthConfigs", "buildArgs",
     }
 )  # fmt: skip
+
+
+# What a handler may take for granted: under these names lies an object, or a list of objects,
+# in every API of the platform.
+OBJECTS = MAPS - {"input", "metadata", "classMethods", "response", "requestedAuthConfigs"} | {
+    "spec", "contextSpec", "memoryBankConfig", "deploymentSpec", "sourceCodeSpec", "policy",
+    "replication", "payload", "directContentsSource", "directMemoriesSource",
+    "vertexSessionSource", "simpleRetrievalParams", "similaritySearchParams", "content", "actions",
+    "eventMetadata", "memory", "encryptionSpec",
+}  # fmt: skip
+LISTS = frozenset(
+    {"bindings", "events", "parts", "contents", "directMemories", "secretEnv",
+     "classMethods", "customizationConfigs", "memoryTopics"}
+)  # fmt: skip
+
+
+def _check_kinds(value: Any, where: str) -> None:
+    """Refuses a wrong kind in the words of Google's JSON parser, so that no handler meets it."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_kinds(item, f"{where}[{index}]")
+    if not isinstance(value, dict):
+        return
+    for name, item in value.items():
+        key, path = camel_key(name), f"{where}.{name}" if where else name
+        if key in OBJECTS and not isinstance(item, dict | None):
+            raise invalid(f"Invalid value at '{path}': an object is expected.")
+        if key in LISTS:
+            if not isinstance(item, list | None):
+                raise invalid(f"Invalid value at '{path}': a list is expected.")
+            if not all(isinstance(part, dict) for part in item or []):
+                raise invalid(f"Invalid value at '{path}': a list of objects is expected.")
+        if key not in MAPS:
+            _check_kinds(item, path)
 
 
 def camel_key(key: str) -> str:

@@ -30,6 +30,7 @@ def edit(checkout: Path, file: Path, old: str, new: str) -> None:
         (("statsu",), "No such command 'statsu'", "Did you mean 'status'"),
         (("ask", "local", "x"), "Missing option '--user'", "--help"),
         (("up", "--port", "0"), "0 is not in the range", "--help"),
+        (("ask", "local", "x", "--user", " "), "--user: ", "--user NAME"),
         (("infra", "destroy", "local"), "needs a confirmation", "add --yes"),
         (("package", "rooter"), "there is no agent 'rooter'", "known: "),
     ],
