@@ -17,11 +17,10 @@ os.environ.update(node.settings(os.environ))
 from cdktf import (
     App,
     GcsBackend,
+    TerraformElement,
     TerraformOutput,
     TerraformProvider,
     TerraformProviderGeneratorMetadata,
-    TerraformResource,
-    TerraformResourceLifecycle,
     TerraformStack,
     TerraformVariable,
 )
@@ -30,11 +29,10 @@ from jsii import member
 __all__ = [
     "App",
     "GcsBackend",
+    "TerraformElement",
     "TerraformOutput",
     "TerraformProvider",
     "TerraformProviderGeneratorMetadata",
-    "TerraformResource",
-    "TerraformResourceLifecycle",
     "TerraformStack",
     "TerraformVariable",
     "member",

@@ -5,7 +5,7 @@ Which of the two is meant is *named* in the environment file (`endpoint`), never
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,12 @@ class Endpoints:
     secret_manager: str
     iam: str
     cloud_build: str
+    artifact_registry: str
+    cloud_scheduler: str
+    logging: str
+    monitoring: str
+    billing_budgets: str
+    service_usage: str
 
     @classmethod
     def google(cls, region: str) -> Endpoints:
@@ -27,11 +33,15 @@ class Endpoints:
             secret_manager="https://secretmanager.googleapis.com",
             iam="https://iam.googleapis.com",
             cloud_build="https://cloudbuild.googleapis.com",
+            artifact_registry="https://artifactregistry.googleapis.com",
+            cloud_scheduler="https://cloudscheduler.googleapis.com",
+            logging="https://logging.googleapis.com",
+            monitoring="https://monitoring.googleapis.com",
+            billing_budgets="https://billingbudgets.googleapis.com",
+            service_usage="https://serviceusage.googleapis.com",
         )
 
     @classmethod
     def at(cls, base: str) -> Endpoints:
         """One host for everything, as the local platform serves it."""
-        return cls(
-            agent_runtime=base, storage=base, secret_manager=base, iam=base, cloud_build=base
-        )
+        return cls(**dict.fromkeys((each.name for each in fields(cls)), base))

@@ -13,6 +13,9 @@ Every error says *what* is wrong, *where*, and the command or edit that fixes it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
 
 class SlipwayError(Exception):
     """Base of every error that is meant for a person.
@@ -24,10 +27,19 @@ class SlipwayError(Exception):
     """
 
     exit_code = 1
+    also: tuple[SlipwayError, ...] = ()
+    """Errors of the same kind that were found with this one."""
 
     def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
         self.what, self.where, self.fix = what, where, fix
         super().__init__(self.__str__())
+
+    @classmethod
+    def of(cls, errors: Sequence[Self]) -> Self:
+        """The first of several errors, which brings the others along (`also`)."""
+        first = errors[0]
+        first.also = tuple(errors[1:])
+        return first
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what

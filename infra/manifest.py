@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
+from infra.environment import Owner
 from infra.errors import InputError
-from infra.settings import invalid, read_toml
+from infra.toml_file import FileModel, parse, read, wrong
 
 FOLDER = Path("agents")
 FILE = "agent.toml"
@@ -22,8 +31,8 @@ RESERVED_ENV = frozenset(
         "GOOGLE_APPLICATION_CREDENTIALS", "PORT", "K_SERVICE", "K_REVISION", "K_CONFIGURATION",
     }
 )  # fmt: skip
-# The deploy pipeline's account has this name in the stack.
-RESERVED_NAMES = frozenset({"deployer"})
+# Accounts of pipelines have these names in the stack.
+RESERVED_NAMES = frozenset({"deployer", "promote", "rollback"})
 # Set by slipway on every engine; a manifest cannot set them.
 KIT_ENV = frozenset(
     {
@@ -49,7 +58,17 @@ class MemoryBankRef(_Model):
     memory_bank: Literal["id", "location"]
 
 
-EnvValue = str | EngineRef | MemoryBankRef
+def _one_of(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return handler(value)
+    except ValidationError:
+        raise ValueError(
+            'a text, { engine = "AGENT" }, { memory_bank = "id" } or '
+            '{ memory_bank = "location" } is expected'
+        ) from None
+
+
+EnvValue = Annotated[str | EngineRef | MemoryBankRef, WrapValidator(_one_of)]
 EnvName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,127}$")]
 SecretId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,61}[a-z0-9]$")]
 
@@ -66,15 +85,15 @@ class Scaling(_Model):
     @model_validator(mode="after")
     def _limits_fit(self) -> Scaling:
         if self.min_instances > self.max_instances:
-            raise ValueError("min_instances is greater than max_instances")
+            raise wrong("must not be greater than max_instances", "min_instances")
         gib = int(self.memory.removesuffix("Gi"))
         needed = next((cpu for limit, cpu in ((24, 8), (16, 6), (8, 4), (4, 2)) if gib > limit), 1)
         if int(self.cpu) < needed:
-            raise ValueError(f"memory = {self.memory} needs cpu = {needed} or more")
+            raise wrong(f"memory = {self.memory} needs cpu = {needed} or more", "cpu")
         return self
 
 
-class AgentManifest(_Model):
+class AgentManifest(FileModel):
     """What `agents/NAME/agent.toml` says."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
@@ -87,6 +106,8 @@ class AgentManifest(_Model):
     """Files beside the code that go into the bundle: globs relative to the agent's folder."""
     requirements: str = "agents/requirements.lock"
     """The hashed lock, relative to the checkout, that becomes the bundle's requirements.txt."""
+    renamed_from: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] | None = None
+    """The agent's former name: its engine is kept (Terraform's `moved`) instead of made anew."""
     app_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")] | None = None
     """The ADK app's name, for the one agent people talk to; with the user, the memory scope."""
     uses_memory: bool = False
@@ -96,6 +117,8 @@ class AgentManifest(_Model):
     secrets: dict[EnvName, SecretId] = Field(default_factory=dict)
     """Environment variables whose value is the newest version of a Secret Manager secret."""
     scaling: Scaling = Scaling()
+    owner: Owner | None = None
+    """Labels `team` and `cost_centre` of this agent's resources; default: the environment's."""
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -105,14 +128,15 @@ class AgentManifest(_Model):
     @model_validator(mode="after")
     def _names_are_free(self) -> AgentManifest:
         if self.name in RESERVED_NAMES:
-            raise ValueError(f"{self.name} is a name of slipway's own; call the agent otherwise")
-        for name in (*self.env, *self.secrets):
-            if name in RESERVED_ENV:
-                raise ValueError(f"{name} is set by Agent Runtime and cannot be declared")
-            if name in KIT_ENV:
-                raise ValueError(f"{name} is set by slipway on every engine")
+            raise wrong("a name of slipway's own; call the agent otherwise", "name")
+        for table, declared in (("env", self.env), ("secrets", self.secrets)):
+            for name in declared:
+                if name in RESERVED_ENV:
+                    raise wrong("is set by Agent Runtime and cannot be declared", table, name)
+                if name in KIT_ENV:
+                    raise wrong("is set by slipway on every engine", table, name)
         if both := set(self.env) & set(self.secrets):
-            raise ValueError(f"{min(both)} is declared both in [env] and in [secrets]")
+            raise wrong("is declared both in [env] and in [secrets]", "secrets", min(both))
         return self
 
 
@@ -178,11 +202,7 @@ def load(root: Path, name: str) -> AgentManifest:
             where=str(FOLDER / name),
             fix=f"write {path}, or remove the folder",
         )
-    raw = read_toml(root / path, shown=str(path))
-    try:
-        manifest = AgentManifest.model_validate(raw)
-    except ValidationError as error:
-        raise invalid(error, AgentManifest, root / path, shown=str(path)) from None
+    manifest = parse(AgentManifest, read(root / path, shown=str(path)))
     if manifest.name != name:
         raise InputError(
             f"name is {manifest.name!r}, but the folder is called {name!r}",

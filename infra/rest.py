@@ -29,6 +29,19 @@ class Rest:
         """
         return self._call("GET", url, None)
 
+    def head_of(self, url: str, size: int) -> bytes | None:
+        """The first `size` bytes of what is at `url`, or None where there is nothing.
+
+        Raises:
+            RemoteError: any other answer than 200, 206, 404 and 416, or no answer.
+        """
+        answer = self._send("GET", url, None, {"Range": f"bytes=0-{size - 1}"})
+        if answer.status_code in {404, 416}:
+            return None
+        if not answer.ok:
+            raise _refused("GET", url, answer)
+        return bytes(answer.content[:size])
+
     def post(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
         """Sends `body`; raises RemoteError for any other answer than 200."""
         answer = self._call("POST", url, body)
@@ -37,21 +50,26 @@ class Rest:
         return answer
 
     def _call(self, method: str, url: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+        answer = self._send(method, url, body, {})
+        if answer.status_code == 404:
+            return None
+        if not answer.ok:
+            raise _refused(method, url, answer)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def _send(self, method: str, url: str, body: Any, headers: dict[str, str]) -> Any:
         import requests
         from google.auth.exceptions import GoogleAuthError
 
         try:
-            answer = self._session.request(method, url, json=body, timeout=SECONDS)
+            return self._session.request(method, url, json=body, headers=headers, timeout=SECONDS)
         except (requests.RequestException, GoogleAuthError) as error:
             raise RemoteError(f"no answer: {error}", where=url, fix="try again") from None
-        if answer.status_code == 404:
-            return None
-        if not answer.ok:
-            raise RemoteError(
-                f"{answer.status_code}: {_message(answer.text)}", where=f"{method} {url}"
-            )
-        found: dict[str, Any] = answer.json()
-        return found
+
+
+def _refused(method: str, url: str, answer: Any) -> RemoteError:
+    return RemoteError(f"{answer.status_code}: {_message(answer.text)}", where=f"{method} {url}")
 
 
 def _message(text: str) -> str:

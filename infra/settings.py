@@ -1,62 +1,43 @@
-"""The model of an environment file, `infra/environments/NAME.toml`.
+"""Loads environment files: `extends`, overrides by environment variable, and who set what.
 
-Every field is named in the file or has the default given here; an unknown key is an error that
-names the nearest known one.
+A later source wins: defaults, the file that is extended, the environment's own file, variables
+named `SLIPWAY_ENV__NAME__KEY` (`SLIPWAY_ENV__DEV__BUILD__BRANCH` for `[build] branch` of dev; for
+CI), and last `--platform local`.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
 import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError
 
+from infra import toml_file
+from infra.environment import Environment
 from infra.errors import InputError
+from infra.toml_file import Key, TomlFile
+
+__all__ = ["Environment", "Platform", "load", "load_all", "names", "resolved"]
 
 FOLDER = Path("infra/environments")
+VARIABLE = "SLIPWAY_ENV__"
+Platform = Literal["local"]
+# What `--platform local` lays over an environment: where it runs, and the only model there is.
+OVERLAY = {"endpoint": "local", "credentials": "local", "provider": "local", "model": "offline"}
 
 
-class Environment(BaseModel):
-    """One project-and-region target, described by one file."""
+@dataclass(frozen=True)
+class Resolved:
+    """One value of an environment: its key, and who set it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$")]
-    """1 to 20 of `[a-z0-9-]`, a letter first; ends names of resources, so it is short."""
-    project: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$")]
-    """Google Cloud project ID (6 to 30 characters)."""
-    region: Annotated[str, Field(pattern=r"^[a-z]+-[a-z]+[0-9]+$")] = "us-central1"
-    """Region of the engines, the buckets and the triggers."""
-    endpoint: Literal["google", "local"]
-    """Whose APIs are called."""
-    credentials: Literal["application-default", "local"]
-    """Whose credentials are sent."""
-    provider: Literal["google", "local"]
-    """Which Terraform provider applies the stack."""
-    model: Annotated[str, Field(pattern=r"^(offline|gemini-[a-z0-9.-]+)$")] = "offline"
-    """`offline`, or the name of a Gemini model."""
-    data: Literal["sample"] = "sample"
-    """Where the specialists read: the sample data that they carry."""
-    memory: Literal["bank", "none"] = "bank"
-    """`bank`: agents need a memory bank; `none`: they run without one."""
-    repository: Annotated[
-        str, Field(pattern=r"^[a-z][a-z0-9-]{0,62}/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
-    ] = "github/agents"
-    """`CONNECTION/REPOSITORY` of Cloud Build (2nd generation) in this project and region: what the
-    deploy trigger watches. A person makes the connection once, in the console."""
-    deletion_policy: Literal["DELETE", "FORCE", "PREVENT", "ABANDON"] = "PREVENT"
-    """What `terraform destroy` may do to an engine (FORCE also deletes its sessions)."""
-
-    @model_validator(mode="after")
-    def _local_is_whole(self) -> Environment:
-        named = {self.endpoint, self.provider}
-        if len(named) == 2:
-            raise ValueError("endpoint and provider must name the same platform")
-        if (self.endpoint == "local") != (self.credentials == "local"):
-            raise ValueError('credentials = "local" goes with endpoint = "local", and only with it')
-        return self
+    key: str
+    value: Any
+    source: str
 
 
 def names(root: Path) -> list[str]:
@@ -64,13 +45,28 @@ def names(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / FOLDER).glob("*.toml"))
 
 
-def load(root: Path, name: str) -> Environment:
+def load_all(root: Path, chosen: list[str], platform: Platform | None = None) -> list[Environment]:
+    """Reads environments, and every other one that they could get into the way of.
+
+    Raises:
+        InputError: as `load` does, or two environments share what must be one's own.
+    """
+    wanted = {name: load(root, name, platform) for name in chosen}
+    others = [load(root, name, platform) for name in names(root) if name not in wanted]
+    if clashes := list(_clashes([*wanted.values(), *others])):
+        raise InputError.of(clashes)
+    return list(wanted.values())
+
+
+def load(root: Path, name: str, platform: Platform | None = None) -> Environment:
     """Reads `infra/environments/NAME.toml` under the checkout `root`.
+
+    Args:
+        platform: `local` to play the environment on this machine's platform.
 
     Raises:
         InputError: no such environment, malformed TOML, or a missing, unknown or wrong field.
     """
-    path = FOLDER / f"{name}.toml"
     known = names(root)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -78,78 +74,132 @@ def load(root: Path, name: str) -> Environment:
         raise InputError(
             f"there is no environment {name!r}",
             where=str(FOLDER),
-            fix=f"{hint}known: {', '.join(known) or 'none'}; a new one is a file {path}",
+            fix=f"{hint}known: {', '.join(known) or 'none'}; a new one: slipway env new {name}",
         )
-    raw = read_toml(root / path, shown=str(path))
+    shown = str(FOLDER / f"{name}.toml")
+    data: dict[str, Any] = {}
+    places: dict[Key, str] = {}
+    for file in _chain(root, f"{name}.toml"):
+        _merge(data, file.data)
+        places |= {key: f"{file.shown}:{line}" for key, line in file.lines.items()}
+    data.pop("extends", None)
+    for variable, key, value in _overrides(name):
+        _put(data, key, value, variable)
+        places[key] = variable
+    if platform is not None:
+        data |= OVERLAY
+        places |= {(key,): f"--platform {platform}" for key in OVERLAY}
+    return _validated(name, data, places, shown).on(platform)
+
+
+def resolved(env: Environment) -> list[Resolved]:
+    """Every value of the environment, in the model's order, with who set it."""
+    return list(_resolved(env, env, ()))
+
+
+def _validated(
+    name: str, data: dict[str, Any], places: Mapping[Key, str], shown: str
+) -> Environment:
+    def where(key: Any) -> str:
+        for end in range(len(key), 0, -1):
+            if place := places.get(tuple(key[:end])):
+                return place
+        return shown
+
     try:
-        env = Environment.model_validate(raw)
+        env = Environment.model_validate(data).placed(shown, places)
     except ValidationError as error:
-        raise invalid(error, Environment, root / path, shown=str(path)) from None
+        raise toml_file.problems(error, Environment, where, shown) from None
     if env.name != name:
         raise InputError(
-            f"name is {env.name!r}, but the file is called {path.name}",
-            where=f"{path}:{line_of(root / path, 'name')}",
+            f"name is {env.name!r}, but the file is called {name}.toml",
+            where=env.where("name"),
             fix=f'write name = "{name}", or rename the file',
         )
     return env
 
 
-def read_toml(path: Path, *, shown: str) -> dict[str, Any]:
-    """Reads a TOML file; a syntax error becomes an InputError with file and line."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not valid TOML: {error}", where=shown, fix=f"edit {shown}") from None
-    except OSError as error:
+def _chain(root: Path, name: str, seen: tuple[str, ...] = ()) -> list[TomlFile]:
+    """The file and those that it extends, the outermost first."""
+    file = toml_file.read(root / FOLDER / name, shown=str(FOLDER / name))
+    base = file.data.get("extends")
+    if base is None:
+        return [file]
+    where = file.where(("extends",))
+    if not isinstance(base, str) or not (root / FOLDER / base).is_file():
+        near = sorted(str(p.relative_to(root / FOLDER)) for p in (root / FOLDER).rglob("*.toml"))
+        fix = f"files there: {', '.join(near)}"
+        raise InputError(f"extends = {base!r}: no such file in {FOLDER}", where=where, fix=fix)
+    if base in (name, *seen):
         raise InputError(
-            f"cannot be read: {error.strerror}",
-            where=shown,
-            fix=f"check that {shown} is a readable file",
-        ) from None
-
-
-def invalid(
-    error: ValidationError, model: type[BaseModel], path: Path, *, shown: str
-) -> InputError:
-    """Turns pydantic's first complaint into where, what and the edit that fixes it."""
-    found = error.errors(include_url=False)
-    # A misspelt key is also a missing one; the misspelling is what is to be mended.
-    first = next((item for item in found if item["type"] == "extra_forbidden"), found[0])
-    loc = [str(part) for part in first["loc"]]
-    key = ".".join(loc)
-    where = f"{shown}:{line_of(path, *loc)}" if loc else shown
-    if first["type"] == "extra_forbidden":
-        known = _keys(model, loc[:-1])
-        near = difflib.get_close_matches(loc[-1], known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
-        return InputError(f"unknown key {key!r}", where=where, fix=hint)
-    if first["type"] == "missing":
-        return InputError(
-            f"the key {key!r} is missing", where=shown, fix=f"add {key} = … to {shown}"
+            f"extends = {base!r}: the files extend each other", where=where, fix=f"edit {where}"
         )
-    message = first["msg"].removeprefix("Value error, ")
-    what = f"{key} = {first['input']!r}: {message}" if loc else message
-    return InputError(what, where=where, fix=f"edit {shown}")
+    return [*_chain(root, base, (*seen, name)), file]
 
 
-def _keys(model: type[BaseModel], loc: list[str]) -> list[str]:
-    """The keys of the table that lies at `loc` inside the model."""
-    for part in loc:
-        field = model.model_fields.get(part)
-        inner = field.annotation if field else None
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            model = inner
-    return list(model.model_fields)
+def _merge(data: dict[str, Any], over: Mapping[str, Any]) -> None:
+    """Lays `over` on `data`, table by table."""
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(data.get(key), dict):
+            _merge(data[key], value)
+        else:
+            data[key] = dict(value) if isinstance(value, dict) else value
 
 
-def line_of(path: Path, *keys: str) -> int:
-    """Line (from 1) of the first line that sets the last of `keys`; 1 when it cannot be told."""
-    wanted = next((key for key in reversed(keys) if not key.isdigit()), "")
-    for number, line in enumerate(
-        path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
-    ):
-        if line.split("=")[0].strip().strip('"') == wanted or line.strip().strip("[]").endswith(
-            wanted
-        ):
-            return number
-    return 1
+def _overrides(name: str) -> Iterator[tuple[str, Key, Any]]:
+    """What environment variables say of the environment: variable, key, value."""
+    prefix = f"{VARIABLE}{name.upper().replace('-', '_')}__"
+    for variable in sorted(os.environ):
+        if variable.startswith(prefix):
+            key = tuple(variable.removeprefix(prefix).lower().split("__"))
+            yield variable, key, _value(os.environ[variable])
+
+
+def _value(text: str) -> Any:
+    """A TOML value, or else the text as it stands."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _put(data: dict[str, Any], key: Key, value: Any, variable: str) -> None:
+    for part in key[:-1]:
+        table = data.setdefault(part, {})
+        if not isinstance(table, dict):
+            raise InputError(f"{part!r} is no table", where=variable, fix=f"unset {variable}")
+        data = table
+    data[key[-1]] = value
+
+
+def _clashes(environments: list[Environment]) -> Iterator[InputError]:
+    """What two environments of one checkout may not share."""
+    seen: dict[tuple[str, str], Environment] = {}
+    for env in environments:
+        # Secrets, APIs, the audit configuration and alerts are a project's: a prefix parts them.
+        own = [("the project", f"{env.project} {env.name_prefix}")]
+        own.append(("the label environment in the project", f"{env.project} {env.name}"))
+        for what, value in own:
+            other = seen.setdefault((what, value), env)
+            if other is not env:
+                yield InputError(
+                    f"shares {what} {value.strip()!r} with {other.where('project')}",
+                    where=env.where("project"),
+                    fix="give one of them another project, or a name_prefix of its own",
+                )
+
+
+def _resolved(env: Environment, model: BaseModel, key: Key) -> Iterator[Resolved]:
+    for name in type(model).model_fields:
+        value, here = getattr(model, name), (*key, name)
+        if isinstance(value, BaseModel):
+            yield from _resolved(env, value, here)
+        elif isinstance(value, dict) and value:
+            for part, item in value.items():
+                yield Resolved(".".join((*here, part)), item, _source(env, (*here, part)))
+        else:
+            yield Resolved(".".join(here), value, _source(env, here))
+
+
+def _source(env: Environment, key: Key) -> str:
+    return env.places.get(key) or "default"

@@ -1,35 +1,38 @@
-"""Runs Terraform over one environment's stack and reports it: init, plan, apply, destroy, output.
+"""Runs Terraform over one environment's stack and reports it: plan, apply, destroy and the rest.
 
 Plans are saved, and applied as saved. State lies in the stack's `gcs` backend, on the local
-platform too. A run that was killed is repaired by the next one: its lock is lifted, a state that
-could not be stored is stored, and what it had made already is taken over (infra/adopt.py).
+platform too. What a killed run had made already is taken over by the next one (infra/adopt.py).
 """
 
 from __future__ import annotations
 
 import json
-import socket
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra import adopt, terraform_folder
-from infra.endpoints import Endpoints
+from infra import adopt
+from infra.environment import Environment
 from infra.errors import TerraformError
-from infra.plan import PlanSummary, drifted, summarize
-from infra.rest import Rest
-from infra.settings import Environment
-from infra.terraform_errors import Refused, StateLock
-from infra.terraform_folder import ADOPT, BACKEND, STACK, Connection
-from infra.terraform_run import Core, Event, Say
+from infra.plan import PlanSummary, changed_fields, drifted, drifted_fields, summarize
+from infra.terraform_errors import Refused
+from infra.terraform_folder import ADOPT, STACK, Connection
+from infra.terraform_run import Say
+from infra.terraform_session import Session
 
-__all__ = ["Connection", "PlanSummary", "Terraform"]
+__all__ = ["Connection", "Drift", "PlanSummary", "Terraform"]
 
-PLAN, INIT_MARK = "plan.bin", "initialized"
-# Where Terraform leaves a state that it could not store in the backend.
-ERRORED = "errored.tfstate"
-DONE = {"create": "created", "update": "changed", "delete": "destroyed", "import": "adopted"}
+PLAN = "plan.bin"
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A resource that was changed behind Terraform's back; `fields` is ("*",) when it is gone."""
+
+    address: str
+    fields: tuple[str, ...]
 
 
 class Terraform:
@@ -45,9 +48,8 @@ class Terraform:
             workdir: a folder of this stack's own; made when it is not there.
             say: takes one line of progress.
         """
-        self._stack, self._workdir, self._env = stack_json, workdir, env
-        self._connection, self._say = connection, say
-        self._core: Core | None = None
+        self._session = Session(stack_json, workdir, env, connection, say)
+        self._workdir, self._say = workdir, say
 
     def __enter__(self) -> Self:
         return self
@@ -58,13 +60,7 @@ class Terraform:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Ends the child process; a running command is cancelled first."""
-        if self._core is not None:
-            self._core.close()
-            self._core = None
+        self._session.close()
 
     def init(self) -> None:
         """Prepares the folder and the backend; what is done already is not done again.
@@ -72,7 +68,16 @@ class Terraform:
         Raises:
             TerraformError: another run holds the folder, or the state's bucket cannot be reached.
         """
-        self._ready()
+        self._session.ready()
+
+    def validate(self) -> None:
+        """Lets Terraform and the provider check the stack; nothing is read but their schemas.
+
+        Raises:
+            TerraformError: with what is wrong.
+        """
+        self._session.ready()
+        self._session.run("validate", "-json")
 
     def plan(self) -> PlanSummary:
         """Plans, and saves the plan in the folder.
@@ -82,7 +87,7 @@ class Terraform:
         Raises:
             TerraformError: as Terraform says it.
         """
-        core = self._ready()
+        core = self._session.ready()
         (self._workdir / ADOPT).unlink(missing_ok=True)
         summary = self._plan()
         if core.broken and summary.created:
@@ -90,6 +95,26 @@ class Terraform:
         if summary.empty:
             core.mended()
         return summary
+
+    def recover(self) -> PlanSummary:
+        """Plans after the state was lost: what exists and is provably ours is adopted.
+
+        Raises:
+            TerraformError: as Terraform says it, or something of that name is not ours.
+        """
+        self._session.ready()
+        (self._workdir / ADOPT).unlink(missing_ok=True)
+        summary = self._plan()
+        return self._adopting(summary) if summary.created else summary
+
+    def take_over(self, address: str, id_: str) -> PlanSummary:
+        """Plans to take something that exists into the state, at `address`.
+
+        Raises:
+            TerraformError: as Terraform says it, or it would have to be made anew.
+        """
+        self._session.ready()
+        return self._importing({address: id_})
 
     def apply(self, plan: PlanSummary) -> tuple[str, ...]:
         """Applies a saved plan; returns the addresses that were changed.
@@ -99,7 +124,7 @@ class Terraform:
         Raises:
             TerraformError: as Terraform says it; what was done until then is in the state.
         """
-        core = self._ready()
+        core = self._session.ready()
         try:
             done = self._change("apply", plan.path.name)
         except Refused as refusal:
@@ -119,164 +144,85 @@ class Terraform:
         Raises:
             TerraformError: as Terraform says it, such as for a resource that must not be deleted.
         """
-        self._ready()
+        self._session.ready()
         return self._change("destroy", "-auto-approve")
+
+    def drift(self) -> tuple[Drift, ...]:
+        """What was changed behind Terraform's back since the last apply; changes nothing.
+
+        Raises:
+            TerraformError: as Terraform says it.
+        """
+        self._session.ready()
+        self._session.run("plan", "-json", "-input=false", "-refresh-only", f"-out={PLAN}")
+        found = self._shown().get("resource_drift", [])
+        stack = self._stack()
+        each = (Drift(change["address"], drifted_fields(change, stack)) for change in found)
+        return tuple(sorted((item for item in each if item.fields), key=lambda item: item.address))
 
     def output(self) -> dict[str, Any]:
         """The outputs of the last apply, by name."""
-        self._ready()
-        found = self._value("output", "-json")
+        self._session.ready()
+        found = self._session.value("output", "-json")
         return {name: entry["value"] for name, entry in found.items()}
 
-    def _ready(self) -> Core:
-        """The child over a prepared and initialized folder."""
-        if self._core is not None:
-            return self._core
-        folder, connection = self._workdir, self._connection
-        environment = terraform_folder.environment(self._env, connection)
-        with terraform_folder.usable(folder):
-            self._core = Core(folder, environment, self._say, endpoint=connection.platform_endpoint)
-        try:
-            mark = terraform_folder.write(folder, self._stack, connection)
-            initialized = folder / INIT_MARK
-            if not (initialized.is_file() and initialized.read_text() == mark):
-                initialized.unlink(missing_ok=True)
-                options = ("-input=false", "-reconfigure", f"-backend-config={BACKEND}")
-                self._run("init", "-json", *options)
-                initialized.write_text(mark)
-            if (folder / ERRORED).is_file():
-                self._store_errored_state()
-        except BaseException:
-            self.close()
-            raise
-        return self._core
+    def held(self) -> tuple[str, ...]:
+        """Addresses of everything in the state, sorted."""
+        self._session.ready()
+        values = self._session.value("show", "-json").get("values") or {}
+        resources = values.get("root_module", {}).get("resources", [])
+        return tuple(sorted(resource["address"] for resource in resources))
 
     def _plan(self) -> PlanSummary:
-        events = self._run("plan", "-json", "-input=false", f"-out={PLAN}")
+        events = self._session.run("plan", "-json", "-input=false", f"-out={PLAN}")
         summary = summarize(self._workdir / PLAN, events)
-        if not summary.drifted:
-            return summary
-        # Terraform tells of what the server computes anew as well, such as the time of an update.
-        drift = self._value("show", "-json", PLAN).get("resource_drift", [])
-        stack = json.loads((self._workdir / STACK).read_text(encoding="utf-8"))
-        return replace(summary, drifted=drifted(drift, stack))
+        if summary.changed or summary.replaced or summary.drifted:
+            shown = self._shown()
+            summary = replace(summary, fields=changed_fields(shown.get("resource_changes", [])))
+            if summary.drifted:
+                # Terraform tells of what the server computes anew as well, such as a time.
+                drift = drifted(shown.get("resource_drift", []), self._stack())
+                summary = replace(summary, drifted=drift)
+        return summary
+
+    def _shown(self) -> dict[str, Any]:
+        return self._session.value("show", "-json", PLAN)
+
+    def _stack(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads((self._workdir / STACK).read_text(encoding="utf-8"))
+        return found
 
     def _change(self, command: str, *arguments: str) -> tuple[str, ...]:
         """Runs a command that changes something; returns the addresses as they were completed."""
-        events = self._run(command, "-json", "-input=false", *arguments)
+        events = self._session.run(command, "-json", "-input=false", *arguments)
         done = [e["hook"]["resource"]["addr"] for e in events if e["type"] == "apply_complete"]
         return tuple(dict.fromkeys(done))
 
     def _adopting(self, summary: PlanSummary) -> PlanSummary:
         """The plan again, with what exists already and is ours imported instead of created."""
-        changes = self._value("show", "-json", PLAN)["resource_changes"]
         created = [
             adopt.Planned(change["address"], change["type"], change["change"]["after"])
-            for change in changes
+            for change in self._shown()["resource_changes"]
             if change["address"] in summary.created
         ]
-        found = adopt.find(created, self._place())
+        found = adopt.find(created, self._session.place)
         if not found:
             return summary
         for item in found:
             self._say(f"{item.address}: exists already and is ours ({item.proof})")
-        imports = [{"to": item.address, "id": item.id} for item in found]
+        return self._importing({item.address: item.id for item in found})
+
+    def _importing(self, ids: Mapping[str, str]) -> PlanSummary:
+        """The plan with these imported, by address; nothing of them may be lost by it."""
+        imports = [{"to": address, "id": id_} for address, id_ in ids.items()]
         (self._workdir / ADOPT).write_text(json.dumps({"import": imports}, indent=1))
         again = self._plan()
         if lost := set(again.adopted) & {*again.replaced, *again.destroyed}:
+            address = min(lost)
+            forced = ", ".join(again.fields.get(address, ()))
             raise TerraformError(
-                "it exists already and is ours, but would have to be destroyed and made anew",
-                where=min(lost),
+                f"it exists already, but would have to be destroyed and made anew ({forced})",
+                where=address,
                 fix="change its declaration back to what is there, or delete it by hand",
             )
         return again
-
-    def _place(self) -> adopt.Place:
-        """The environment's APIs, as Terraform itself reaches them."""
-        base, token = self._connection.platform_endpoint, self._connection.access_token
-        if base is None:
-            import google.auth
-
-            credentials, _ = google.auth.default(scopes=[adopt.SCOPE])
-            return adopt.Place(self._env, Endpoints.google(self._env.region), Rest(credentials))
-        from google.oauth2.credentials import Credentials
-
-        return adopt.Place(self._env, Endpoints.at(base), Rest(Credentials(token)))
-
-    def _store_errored_state(self) -> None:
-        """Stores the state that a run of before could not, as when the platform died under it."""
-        path = self._workdir / ERRORED
-        self._say("storing the state that the last run could not store")
-        try:
-            self._run("state", "push", ERRORED)
-        except Refused as refusal:
-            # A newer state is there: this one is history, and is kept only for a person to look at.
-            self._say(f"a newer state is there already ({refusal.what})")
-        path.replace(path.with_suffix(".old"))
-
-    def _value(self, *command: str) -> dict[str, Any]:
-        """The JSON document that a command prints."""
-        events = self._run(*command)
-        value: dict[str, Any] = json.loads(
-            "".join(e["text"] for e in events if e["type"] == "text")
-        )
-        return value
-
-    def _run(self, *command: str) -> list[Event]:
-        """Runs one command to its end; a lock that a killed run of ours left is lifted once.
-
-        Raises:
-            Refused: it failed.
-        """
-        try:
-            return self._attempt(*command)
-        except Refused as refusal:
-            if refusal.lock is None:
-                raise
-            self._lift(refusal.lock)
-        return self._attempt(*command)
-
-    def _attempt(self, *command: str) -> list[Event]:
-        assert self._core is not None
-        events: list[Event] = []
-        try:
-            for event in self._core.run(command):
-                events.append(event)
-                self._tell(event)
-        except KeyboardInterrupt:
-            self.close()
-            raise
-        ended = events.pop()
-        if ended["code"] != 0:
-            problems = [e["diagnostic"] for e in events if e["type"] == "diagnostic"]
-            errors = [problem for problem in problems if problem["severity"] == "error"]
-            raise Refused(command[0], errors, ended["errors"])
-        return events
-
-    def _lift(self, lock: StateLock) -> None:
-        """Lifts the state's lock if the run that took it was ours and is dead.
-
-        It was, when the last run in this folder was killed (we hold the folder, so nothing of ours
-        lives), and the lock was taken on this host after that run had begun.
-        """
-        assert self._core is not None
-        broken = self._core.broken
-        host = lock.who.rpartition("@")[2]
-        ours = broken is not None and lock.created_at >= float(broken["started"]) - 2
-        if not ours or host != socket.gethostname():
-            raise TerraformError(
-                f"the state is locked by {lock.who} ({lock.operation}, since {lock.created})",
-                where=lock.path,
-                fix="wait until that run has ended; if it is dead, delete the lock object",
-            )
-        self._say(f"lifting the state's lock of a killed run ({lock.operation}, {lock.created})")
-        self._attempt("force-unlock", "-force", lock.id)
-
-    def _tell(self, event: Event) -> None:
-        """Reports what was done to a resource, and what takes long."""
-        if event["type"] == "apply_complete":
-            hook = event["hook"]
-            verb = DONE.get(hook["action"], hook["action"])
-            self._say(f"{hook['resource']['addr']}: {verb}")
-        elif event["type"] == "apply_progress":
-            self._say(event["@message"])

@@ -74,6 +74,8 @@ class Binary:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
+                # The folder's lock goes with it: were this process killed, the next run waits.
+                close_fds=False,
             )
             assert self._process.stdout is not None
             for line in self._process.stdout:

@@ -14,6 +14,9 @@ from infra.errors import TerraformError
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m|^[│╷╵]\s?", re.MULTILINE)
 _CONFLICT = re.compile(r"\b409\b|already ?exists", re.IGNORECASE)
 
+MOST = 9
+"""How many further errors of one command are told in full."""
+
 
 @dataclass(frozen=True)
 class StateLock:
@@ -49,12 +52,16 @@ class Refused(TerraformError):
         self.conflict = bool(_CONFLICT.search(text))
         first = diagnostics[0] if diagnostics else {}
         what = _text(first) if first else _last_line(errors) or "it gave no reason"
-        more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
         super().__init__(
-            f"terraform {command}: {what}{more}",
+            f"terraform {command}: {what}",
             where=first.get("address") or None,
             fix="when the cause is gone, run the same command again; it goes on where it stopped",
         )
+        more = diagnostics[1:]
+        told = [TerraformError(_text(item), where=item.get("address")) for item in more[:MOST]]
+        if len(more) > MOST:
+            told.append(TerraformError(f"and {len(more) - MOST} more"))
+        self.also = tuple(told)
 
 
 def _text(diagnostic: dict[str, Any]) -> str:

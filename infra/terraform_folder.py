@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from infra.environment import Environment
 from infra.errors import TerraformError
-from infra.settings import Environment
+from infra.terraform_choice import Program
 
 STACK, ADOPT, BACKEND = "main.tf.json", "adopt.tf.json", "backend.tfvars"
 # Variables that would change what Terraform does behind our back.
@@ -33,7 +34,7 @@ class Connection:
     access_token: str | None = field(repr=False)
 
 
-def write(folder: Path, stack: Path, connection: Connection) -> str:
+def write(folder: Path, stack: Path, connection: Connection, program: Program) -> str:
     """Writes the stack and the backend's address into the folder.
 
     Returns:
@@ -49,14 +50,19 @@ def write(folder: Path, stack: Path, connection: Connection) -> str:
         (folder / BACKEND).touch(mode=0o600)
         (folder / BACKEND).write_text(backend)
         (folder / ADOPT).unlink(missing_ok=True)
-    needs = json.dumps([backend, json.loads(text)["terraform"]], sort_keys=True)
+    needs = json.dumps([str(program), backend, json.loads(text)["terraform"]], sort_keys=True)
     return hashlib.sha256(needs.encode()).hexdigest()
 
 
 def environment(env: Environment, connection: Connection) -> dict[str, str]:
     """The environment of Terraform's process: ours, without what would secretly redirect it."""
     foreign = FOREIGN if env.provider == "google" else FOREIGN + FOREIGN_LOCALLY
-    found = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    values = {f"TF_VAR_secret_{secret.replace('-', '_')}" for secret in env.write_only}
+    found = {
+        name: value
+        for name, value in os.environ.items()
+        if name in values or not name.startswith(foreign)
+    }
     found |= {"TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1"}
     if connection.reattach is not None:
         found["TF_REATTACH_PROVIDERS"] = connection.reattach

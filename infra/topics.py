@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from infra.settings import invalid, read_toml
+from infra.toml_file import FileModel, parse, read
 
 FILE = Path("infra/memory_topics.toml")
 
@@ -45,7 +45,7 @@ class Topic(_Model):
         return self.managed or self.label or ""
 
 
-class Topics(_Model):
+class Topics(FileModel):
     """All topics, and the keys that keep one person's memories apart from another's."""
 
     scope_keys: Annotated[tuple[str, ...], Field(min_length=1)] = ("app_name", "user_id")
@@ -66,8 +66,4 @@ def load(root: Path) -> Topics:
         InputError: the file is missing or wrong.
     """
     path = root / FILE
-    raw = read_toml(path, shown=str(FILE))
-    try:
-        return Topics.model_validate(raw)
-    except ValidationError as error:
-        raise invalid(error, Topics, path, shown=str(FILE)) from None
+    return parse(Topics, read(path, shown=str(FILE)))

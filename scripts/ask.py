@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from scripts import options
+
 
 @click.command("ask", short_help="Ask the deployed agents a question.")
-@click.argument("env")
+@options.environment
 @click.argument("question")
 @click.option("--user", required=True, help="Who asks; memories belong to this person.")
 @click.option(
@@ -18,7 +21,13 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print answer, session and sources as JSON.")
 @click.pass_obj
 def command(
-    root: Path, env: str, question: str, user: str, session: str | None, as_json: bool
+    root: Path,
+    env: str,
+    platform: Any,
+    question: str,
+    user: str,
+    session: str | None,
+    as_json: bool,
 ) -> None:
     """Ask the router deployed to ENV, through Google's SDK, and print the answer with its sources.
 
@@ -38,7 +47,7 @@ def command(
             where="--user",
             fix="slipway ask ENV QUESTION --user NAME",
         )
-    environment = settings.load(root, env)
+    environment = settings.load(root, env, platform)
     front = manifest.front(manifest.load_all(root))
     target = connect(root, environment)
     with Conversation(target, read_descriptor(target), front) as conversation:

@@ -23,6 +23,7 @@ COMMANDS = {
     "ask": "scripts.ask",
     "status": "scripts.status",
     "down": "scripts.down",
+    "env": "scripts.env",
     "infra": "scripts.infra",
     "package": "scripts.package",
     "deploy": "scripts.deploy",
@@ -101,7 +102,9 @@ def run(args: list[str]) -> int:
     try:
         cli.main(args=args, prog_name="slipway", standalone_mode=False)
     except SlipwayError as error:
-        return _report(str(error), error.exit_code, debug=debug)
+        for one in (error, *error.also):
+            _report(str(one), error.exit_code, debug=debug and one is error)
+        return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code

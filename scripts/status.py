@@ -8,16 +8,18 @@ from typing import Any
 
 import click
 
+from scripts import options
+
 
 @click.command("status", short_help="What runs, and where.")
-@click.argument("env", default="local")
+@options.environment_or("local")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.pass_obj
-def command(root: Path, env: str, as_json: bool) -> None:
+def command(root: Path, env: str, platform: Any, as_json: bool) -> None:
     """Show the platform, the engines and the release that is live in ENV (default: local)."""
     from infra import settings
 
-    found = read(root, settings.load(root, env))
+    found = read(root, settings.load(root, env, platform))
     if as_json:
         click.echo(json.dumps(found, indent=1))
     else:

@@ -7,6 +7,7 @@ The platform is a background process over the folder `HOME/platform`; it says wh
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import http.client
 import json
 import os
@@ -25,7 +26,9 @@ from infra.errors import InputError, PlatformError
 
 START_SECONDS = 30.0
 STOP_SECONDS = 8.0
+DYING_SECONDS = 2.0
 SCHEMA = Path("infra/schema/google.json")
+CODE = "code"
 
 Say = Callable[[str], None]
 
@@ -58,7 +61,8 @@ def find(root: Path) -> RunningPlatform | None:
     if record is None:
         return None
     if not _answers(record, folder):
-        if _locked(folder):
+        # One that was killed this very moment still holds the folder for an instant.
+        if not _wait_until(lambda: not _locked(folder), DYING_SECONDS):
             raise PlatformError(
                 f"the local platform (pid {record.pid}) runs but does not answer",
                 where=record.endpoint,
@@ -99,6 +103,10 @@ def start(root: Path, say: Say, *, port: int | None = None) -> tuple[RunningPlat
     """
     folder = home(root) / "platform"
     running = find(root)
+    if running is not None and not _current(root, folder):
+        say("the platform runs code of before; starting it again")
+        stop(root)
+        running = None
     if running is not None:
         if port is not None and urlsplit(running.endpoint).port != port:
             raise PlatformError(
@@ -181,6 +189,7 @@ def _launch(root: Path, folder: Path, port: int) -> RunningPlatform:
     record = _record(folder)
     if served and record is not None and _answers(record, folder):
         (folder / "port").write_text(str(urlsplit(record.endpoint).port))
+        (folder / CODE).write_text(_code(root))
         return record
     process.kill()
     raise PlatformError(
@@ -193,6 +202,23 @@ def _launch(root: Path, folder: Path, port: int) -> RunningPlatform:
 def _serves(folder: Path, process: subprocess.Popen[bytes]) -> bool:
     """Whether to stop waiting: it wrote its record, or it ended."""
     return process.poll() is not None or _record(folder) is not None
+
+
+def _code(root: Path) -> str:
+    """A mark that changes with the platform's own files."""
+    files = [*(root / "services" / "emulator").rglob("*.py"), root / SCHEMA]
+    facts = sorted(
+        (str(f.relative_to(root)), f.stat().st_size, f.stat().st_mtime_ns) for f in files
+    )
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _current(root: Path, folder: Path) -> bool:
+    """Whether the platform was started from the files as they are now."""
+    try:
+        return (folder / CODE).read_text() == _code(root)
+    except OSError:
+        return False
 
 
 def _choose_port(folder: Path, wanted: int | None) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from infra.bootstrap import ensure_state_bucket
 from infra.errors import InputError, SlipwayError
-from infra.settings import Environment
+from infra.settings import Environment, Platform
 from infra.terraform import Terraform
 from services.connection import connect, terraform_connection
 from services.platform import home
@@ -18,18 +18,29 @@ from services.platform import home
 Say = Callable[[str], None]
 
 
-def synthesize(root: Path, name: str) -> Path:
-    """Synthesizes one environment in a process of its own; returns the stack's Terraform JSON.
-
-    The CDK runs on Node.js, which would otherwise live for as long as the command does.
+def synthesize(root: Path, env: Environment) -> Path:
+    """Synthesizes one environment; returns the stack's Terraform JSON.
 
     Raises:
         InputError: a file of the environment, an agent or the topics is wrong.
         SlipwayError: the CDK cannot run, or the folder cannot be written.
     """
-    out = home(root) / "synth"
+    return synthesize_into(root, home(root) / "synth", [env.name], env.platform)[env.name]
+
+
+def synthesize_into(
+    root: Path, out: Path, names: Sequence[str], platform: Platform | None
+) -> dict[str, Path]:
+    """Synthesizes environments into the folder `out`, in a process of its own.
+
+    The CDK runs on Node.js, which would otherwise live for as long as the command does.
+
+    Raises:
+        InputError, SlipwayError: as `synthesize` does.
+    """
+    overlay = ["--platform", platform] if platform else []
     done = subprocess.run(
-        [sys.executable, "-m", "infra.main", name],
+        [sys.executable, "-m", "infra.main", *overlay, *names],
         cwd=root,
         env={**os.environ, "CDKTF_OUTDIR": str(out)},
         capture_output=True,
@@ -43,7 +54,7 @@ def synthesize(root: Path, name: str) -> Path:
         )
         text = "\n".join(lines[start:]).removeprefix("error: ")
         raise InputError(text) if done.returncode == 2 else SlipwayError(text)
-    return out / "stacks" / name / "cdk.tf.json"
+    return {name: out / "stacks" / name / "cdk.tf.json" for name in names}
 
 
 def terraform(root: Path, env: Environment, say: Say) -> Terraform:
@@ -52,9 +63,10 @@ def terraform(root: Path, env: Environment, say: Say) -> Terraform:
     Raises:
         SlipwayError: as `synthesize` and `connect` do, or the state bucket cannot be made.
     """
-    stack = synthesize(root, env.name)
+    stack = synthesize(root, env)
     target = connect(root, env)
     if ensure_state_bucket(env, target.endpoints.storage, target.credentials):
         say("made the bucket for Terraform's state")
-    workdir = home(root) / "terraform" / env.name
+    played = f"@{env.platform}" if env.platform else ""
+    workdir = home(root) / "terraform" / f"{env.name}{played}"
     return Terraform(stack, workdir, env, terraform_connection(root, env), say)

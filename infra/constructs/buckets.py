@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from infra import cdk, names
-from infra.resource import Resource
-from infra.settings import Environment
+from infra import names
+from infra.constructs import labels
+from infra.environment import Environment
+from infra.resource import Declarations, Resource
 
 TYPE = "google_storage_bucket"
 # releases: bundles and release documents, never rewritten. control: the deployer's lock, journal
@@ -13,18 +14,19 @@ USES = ("releases", "control", "policy")
 SOFT_DELETE_SECONDS = 7 * 24 * 3600
 
 
-def buckets(stack: cdk.TerraformStack, env: Environment) -> dict[str, Resource]:
+def buckets(stack: Declarations, env: Environment) -> dict[str, Resource]:
     """The buckets by use."""
     return {
         use: Resource(
             stack,
             TYPE,
             use,
-            name=names.bucket(env.project, env.name, use),
+            origin=env.where("project"),
+            name=names.bucket(env.project, env.scope, use),
             # The API answers in capitals; written so, no plan ever shows a difference.
             location=env.region.upper(),
             storage_class="STANDARD",
-            labels=names.labels(env.name),
+            labels=labels.of(env),
             uniform_bucket_level_access=True,
             public_access_prevention="enforced",
             versioning={"enabled": True},

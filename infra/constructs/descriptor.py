@@ -6,16 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from infra import cdk
 from infra.constructs.identity import Targets
 from infra.descriptor import OBJECT_NAME, SCHEMA_VERSION, Descriptor
-from infra.resource import Resource
-from infra.settings import Environment
+from infra.environment import Environment
+from infra.resource import Declarations, Resource, expression
 
 TYPE = "google_storage_bucket_object"
 
 
-def descriptor(stack: cdk.TerraformStack, env: Environment, targets: Targets) -> Resource:
+def descriptor(stack: Declarations, env: Environment, targets: Targets) -> Resource:
     """The object that every deployment reads; its fields are those of infra/descriptor.py."""
     # Validated with references in the place of IDs, so that both sides always agree on the fields.
     document = Descriptor.model_validate(_fields(env, targets)).model_dump()
@@ -23,6 +22,7 @@ def descriptor(stack: cdk.TerraformStack, env: Environment, targets: Targets) ->
         stack,
         TYPE,
         "descriptor",
+        origin=env.where("name"),
         bucket=targets.buckets["policy"].ref("name"),
         name=OBJECT_NAME,
         content_type="application/json",
@@ -32,8 +32,7 @@ def descriptor(stack: cdk.TerraformStack, env: Environment, targets: Targets) ->
 
 
 def _fields(env: Environment, targets: Targets) -> Mapping[str, Any]:
-    policy = targets.buckets["policy"]
-    number = policy.ref("project_number").removeprefix("${").removesuffix("}")
+    number = expression(targets.buckets["policy"], "project_number")
     bank = targets.bank
     return {
         "schema_version": SCHEMA_VERSION,

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from infra import cdk, names
-from infra.resource import Resource
-from infra.settings import Environment
+from infra.constructs import encryption, labels
+from infra.environment import Environment
+from infra.manifest import AgentManifest
+from infra.resource import Declarations, Resource
 
 TYPE = "google_vertex_ai_reasoning_engine"
 
 
 def engines(
-    stack: cdk.TerraformStack, env: Environment, agents: Iterable[str]
+    stack: Declarations,
+    env: Environment,
+    agents: Mapping[str, AgentManifest],
+    after: Iterable[Resource],
 ) -> dict[str, Resource]:
-    """The engines by agent's name. Attribute `name` is the bare ID, `id` the full resource name."""
+    """The engines by agent's name. Attribute `name` is the bare ID, `id` the full resource name.
+
+    Args:
+        after: what must be there first: the grants on the key that encrypts them.
+    """
     return {
         agent: Resource(
             stack,
             TYPE,
             agent,
-            display_name=f"{agent}-{env.name}",
-            description=f"The agent {agent} of {env.name}. Its code is deployed by slipway.",
+            origin=manifest.where("name"),
+            display_name=f"{agent}-{env.scope}",
+            description=f"The agent {agent} of {env.scope}. Its code is deployed by slipway.",
             region=env.region,
-            labels=names.labels(env.name, agent),
+            labels=labels.of(env, agent, manifest.owner),
             deletion_policy=env.deletion_policy,
+            encryption_spec=encryption.spec(env),
+            depends_on=after,
             ignore_changes=["spec"],
         )
-        for agent in agents
+        for agent, manifest in agents.items()
     }

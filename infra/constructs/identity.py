@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra import cdk, names
+from infra import names
+from infra.environment import Environment, Groups
 from infra.manifest import AgentManifest
-from infra.resource import Resource
-from infra.settings import Environment
+from infra.resource import Declarations, Resource
 
 ACCOUNT = "google_service_account"
 
@@ -31,8 +31,9 @@ class Targets:
 
 @dataclass(frozen=True)
 class Binding:
-    """One row: `who` (a key of the accounts) gets `role` on `on`, as it makes the call `needs`.
+    """One row: `who` gets `role` on `on`, as it makes the call `needs`.
 
+    `who` is a key of the accounts, or what a group of people does.
     `on` is `project`, or a kind of target and its key: `engine/marketing`, `bucket/policy`.
     """
 
@@ -40,32 +41,41 @@ class Binding:
     role: str
     on: str
     needs: str
+    member: str | None = None
+    """The IAM member, where it is no service account of this environment."""
 
 
 def accounts(
-    stack: cdk.TerraformStack, env: Environment, agents: Mapping[str, AgentManifest]
+    stack: Declarations, env: Environment, agents: Mapping[str, AgentManifest]
 ) -> dict[str, Resource]:
-    """A service account for each agent, and the deployer's."""
-    purpose = {agent: f"The agent {agent}" for agent in agents}
-    purpose[names.DEPLOYER] = "The deploy pipeline"
+    """A service account for each agent, the deployer's, and one for each other pipeline."""
+    purpose = {name: (f"The agent {name}", agent.where("name")) for name, agent in agents.items()}
+    for pipeline in (names.DEPLOYER, *names.PIPELINES):
+        purpose[pipeline] = (f"The pipeline {pipeline}", env.where("name"))
     return {
         who: Resource(
             stack,
             ACCOUNT,
             who,
-            account_id=names.account_id(who, env.name),
-            display_name=f"{who} ({env.name})",
-            description=f"{text} of {env.name}. Made by {names.KIT}.",
+            origin=origin,
+            account_id=names.account_id(who, env.scope),
+            display_name=f"{who} ({env.scope})",
+            description=f"{text} of {env.scope}. Made by {names.KIT}.",
         )
-        for who, text in purpose.items()
+        for who, (text, origin) in purpose.items()
     }
 
 
-def table(agents: Mapping[str, AgentManifest], *, memory: bool) -> list[Binding]:
+def table(agents: Mapping[str, AgentManifest], groups: Groups, *, memory: bool) -> list[Binding]:
     """Every binding of an environment, in a fixed order."""
     return [
         *(row for agent in agents.values() for row in _agent(agent, memory=memory)),
-        *_deployer(agents),
+        *_deployer(agents, names.DEPLOYER),
+        *_deployer(agents, "promote"),
+        *_deployer(agents, "rollback"),
+        *_pull_request(),
+        *_audit(memory=memory),
+        *_people(groups, memory=memory),
     ]
 
 
@@ -85,8 +95,7 @@ def _agent(agent: AgentManifest, *, memory: bool) -> Iterator[Binding]:
         yield Binding(who, "roles/secretmanager.secretAccessor", f"secret/{secret}", needs)
 
 
-def _deployer(agents: Mapping[str, AgentManifest]) -> Iterator[Binding]:
-    who = names.DEPLOYER
+def _deployer(agents: Mapping[str, AgentManifest], who: str) -> Iterator[Binding]:
     yield Binding(who, "roles/aiplatform.user", "project", "reasoningEngines.patch, operations.get")
     yield Binding(who, "roles/logging.logWriter", "project", "entries.write, by Cloud Build")
     yield Binding(who, "roles/storage.objectUser", "bucket/releases", "objects.insert, objects.get")
@@ -95,36 +104,93 @@ def _deployer(agents: Mapping[str, AgentManifest]) -> Iterator[Binding]:
     for agent in agents:
         needs = "reasoningEngines.patch of spec.serviceAccount (actAs)"
         yield Binding(who, "roles/iam.serviceAccountUser", f"account/{agent}", needs)
+    for secret in sorted({s for agent in agents.values() for s in agent.secrets.values()}):
+        needs = "secrets.versions.list, to pin the newest; no values"
+        yield Binding(who, "roles/secretmanager.viewer", f"secret/{secret}", needs)
+
+
+def _pull_request() -> Iterator[Binding]:
+    who = "pull-request"
+    yield Binding(who, "roles/logging.logWriter", "project", "entries.write, by Cloud Build")
+    yield Binding(who, "roles/viewer", "project", "get and list of what a plan reads")
+    yield Binding(who, "roles/iam.securityReviewer", "project", "getIamPolicy of what a plan reads")
+    yield Binding(who, "roles/storage.objectViewer", "bucket/policy", "objects.get")
+    yield Binding(who, "roles/storage.objectViewer", "bucket/control", "objects.get")
+
+
+def _audit(*, memory: bool) -> Iterator[Binding]:
+    who = "memory-audit"
+    yield Binding(who, "roles/logging.logWriter", "project", "entries.write, by Cloud Build")
+    yield Binding(who, "roles/cloudbuild.builds.editor", "project", "triggers.run, by the schedule")
+    yield Binding(
+        who, "roles/iam.serviceAccountUser", f"account/{who}", "triggers.run as itself (actAs)"
+    )
+    yield Binding(who, "roles/storage.objectViewer", "bucket/policy", "objects.get")
+    if memory:
+        yield Binding(who, "roles/aiplatform.memoryViewer", "bank", "memories.list, memories.get")
+
+
+def _people(groups: Groups, *, memory: bool) -> Iterator[Binding]:
+    """Rows of groups that the environment names; the others are not there."""
+    rows = [
+        ("viewer", "roles/aiplatform.viewer", "project", "reasoningEngines.get, .list"),
+        ("viewer", "roles/logging.viewer", "project", "entries.list"),
+        ("viewer", "roles/monitoring.viewer", "project", "timeSeries.list"),
+        ("viewer", "roles/cloudbuild.builds.viewer", "project", "builds.list"),
+        ("viewer", "roles/storage.objectViewer", "bucket/control", "objects.get: the history"),
+        ("viewer", "roles/storage.objectViewer", "bucket/policy", "objects.get: the descriptor"),
+        ("releaser", "roles/cloudbuild.builds.editor", "project", "triggers.run"),
+        ("releaser", "roles/iam.serviceAccountUser", "account/deployer", "triggers.run (actAs)"),
+        ("releaser", "roles/iam.serviceAccountUser", "account/promote", "triggers.run (actAs)"),
+        ("releaser", "roles/iam.serviceAccountUser", "account/rollback", "triggers.run (actAs)"),
+        ("approver", "roles/cloudbuild.builds.approver", "project", "builds.approve"),
+        ("break_glass", "roles/aiplatform.admin", "project", "reasoningEngines.*"),
+        ("break_glass", "roles/storage.objectAdmin", "bucket/control", "objects.delete: the lease"),
+    ]
+    if memory:
+        needs = "memories.list, .get, .delete, .purge"
+        rows.append(("memory_officer", "roles/aiplatform.memoryUser", "bank", needs))
+    for group, role, on, needs in rows:
+        if address := getattr(groups, group):
+            yield Binding(group, role, on, needs, member=f"group:{address}")
 
 
 def bind(
-    stack: cdk.TerraformStack, env: Environment, rows: list[Binding], targets: Targets
+    stack: Declarations, env: Environment, rows: list[Binding], targets: Targets
 ) -> list[Resource]:
     """Puts every row of the table on its target as one `…_iam_member`."""
     return [_bind(stack, env, row, targets) for row in rows]
 
 
-def _bind(stack: cdk.TerraformStack, env: Environment, row: Binding, targets: Targets) -> Resource:
+def _bind(stack: Declarations, env: Environment, row: Binding, targets: Targets) -> Resource:
     kind, _, key = row.on.partition("/")
-    name = "-".join(filter(None, (row.who, row.role.split(".")[-1], kind, key)))
-    member = targets.accounts[row.who].ref("member")
+    name = "-".join(filter(None, (row.who, row.role.split("/")[-1], kind, key)))
+    type_, place = _place(env, kind, key, targets)
+    fields: dict[str, Any] = {
+        "role": row.role,
+        "member": row.member or targets.accounts[row.who].ref("member"),
+        **place,
+    }
+    origin = env.where("groups", row.who) if row.member else env.where("name")
+    return Resource(stack, type_, name.replace(".", "-"), origin=origin, **fields)
+
+
+def _place(
+    env: Environment, kind: str, key: str, targets: Targets
+) -> tuple[str, Mapping[str, Any]]:
+    """The resource type of a binding on a target, and the arguments that name the target."""
     if kind == "project":
-        type_, place = "google_project_iam_member", {"project": env.project}
-    elif kind == "secret":
-        type_ = "google_secret_manager_secret_iam_member"
-        place = {"secret_id": targets.secrets[key].ref("id")}
-    elif kind == "bucket":
-        type_, place = (
-            "google_storage_bucket_iam_member",
-            {"bucket": targets.buckets[key].ref("name")},
-        )
-    elif kind == "account":
-        type_ = "google_service_account_iam_member"
-        place = {"service_account_id": targets.accounts[key].ref("name")}
-    else:
-        engine = targets.bank if kind == "bank" else targets.engines[key]
-        assert engine is not None, "the table grants nothing on a bank that is not there"
-        type_ = "google_vertex_ai_reasoning_engine_iam_member"
-        place = {"region": env.region, "reasoning_engine": engine.ref("name")}
-    fields: dict[str, Any] = {"role": row.role, "member": member, **place}
-    return Resource(stack, type_, name, **fields)
+        return "google_project_iam_member", {"project": env.project}
+    if kind == "secret":
+        secret = targets.secrets[key].ref("id")
+        return "google_secret_manager_secret_iam_member", {"secret_id": secret}
+    if kind == "bucket":
+        bucket = targets.buckets[key].ref("name")
+        return "google_storage_bucket_iam_member", {"bucket": bucket}
+    if kind == "account":
+        account = targets.accounts[key].ref("name")
+        return "google_service_account_iam_member", {"service_account_id": account}
+    engine = targets.bank if kind == "bank" else targets.engines[key]
+    assert engine is not None, "the table grants nothing on a bank that is not there"
+    place = {"region": env.region, "reasoning_engine": engine.ref("name")}
+    return "google_vertex_ai_reasoning_engine_iam_member", place

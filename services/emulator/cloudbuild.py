@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from uuid import uuid4
 
 from starlette.routing import BaseRoute
 
 from services.emulator.errors import ApiError, invalid, not_found
+from services.emulator.masks import copy_path
 from services.emulator.platform import Platform
 from services.emulator.projects import project_id
-from services.emulator.rest import Call, Handler, Result, camel_key, page, route
+from services.emulator.rest import Call, Handler, Result, page, route
 from services.emulator.state import Body, now
 
 KIND = "trigger"
@@ -70,7 +70,7 @@ class _Triggers:
         if mask:
             body = before
             for path in mask:
-                _copy(path, call.body, body)
+                copy_path(path, call.body, body)
         else:
             body = {"name": before["name"], **call.body}
         body |= kept
@@ -105,18 +105,3 @@ class _Triggers:
         for other in self._store.list(KIND, f"{parent}/"):
             if other["name"] == name and other["id"] != body.get("id"):
                 raise ApiError("ALREADY_EXISTS", f"A trigger named {name} exists in {parent}.")
-
-
-def _copy(path: str, source: Body, target: Body) -> None:
-    """Sets what a mask's path names in `target` as it is in `source`; absent there: removed."""
-    *parents, last = [camel_key(part) for part in path.split(".")]
-    value: Any = source
-    for key in parents:
-        value = value.get(key) if isinstance(value, dict) else None
-        if not isinstance(target.get(key), dict):
-            target[key] = {}
-        target = target[key]
-    if isinstance(value, dict) and last in value:
-        target[last] = value[last]
-    else:
-        target.pop(last, None)

@@ -25,7 +25,16 @@ _TARGETS = (
     _PROJECT,
     _PROJECT + "/secrets/{secret:id}",
     _PROJECT + "/locations/{location:id}/reasoningEngines/{engine:id}",
+    _PROJECT + "/locations/{location:id}/repositories/{repository:id}",
+    _PROJECT + "/locations/{location:id}/keyRings/{ring:id}/cryptoKeys/{key:id}",
 )
+# What a path's parameter stands for in the store; a policy needs what it lies on.
+_KINDS = {
+    "secret": "secret",
+    "engine": engines.KIND,
+    "repository": "repositories",
+    "key": "cryptoKeys",
+}
 
 
 def routes(platform: Platform) -> list[BaseRoute]:
@@ -73,14 +82,13 @@ class _Policies:
         """The resource's name.
 
         Raises:
-            ApiError: NOT_FOUND, for a secret or an engine that is not there.
+            ApiError: NOT_FOUND, for what is not there.
         """
         name = call.request.url.path.split("/", 2)[2].rpartition(":")[0]
         resource = canonical(self._platform, name)
-        if "secret" in call.path and self._store.get("secret", resource) is None:
-            raise not_found(f"Secret [{resource}]")
-        if "engine" in call.path and self._store.get(engines.KIND, resource) is None:
-            raise not_found(resource)
+        for parameter, kind in _KINDS.items():
+            if parameter in call.path and self._store.get(kind, resource) is None:
+                raise not_found(f"Secret [{resource}]" if kind == "secret" else resource)
         return resource
 
 

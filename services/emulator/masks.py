@@ -202,3 +202,18 @@ def _set(target: Body, path: tuple[str, ...], value: Any) -> None:
         target.pop(last, None)
     else:
         target[last] = value
+
+
+def copy_path(path: str, source: Body, target: Body) -> None:
+    """Sets what a mask's path names in `target` as it is in `source`; absent there: removed."""
+    *parents, last = [camel_key(part) for part in path.split(".")]
+    value: Any = source
+    for key in parents:
+        value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(target.get(key), dict):
+            target[key] = {}
+        target = target[key]
+    if isinstance(value, dict) and last in value:
+        target[last] = value[last]
+    else:
+        target.pop(last, None)

@@ -101,19 +101,23 @@ MAPS = frozenset(
         "labels", "classMethods", "sessionState", "stateDelta", "rawEvent", "scope", "metadata",
         "input", "customMetadata", "args", "response", "resourceLimits", "substitutions",
         "annotations", "agentCard", "userLabels", "structuredData", "artifactDelta",
-        "requestedAuthConfigs", "buildArgs",
+        "requestedAuthConfigs", "buildArgs", "labelExtractors", "headers", "attributes",
     }
 )  # fmt: skip
 
 
 # What a handler may take for granted: under these names lies an object, or a list of objects,
 # in every API of the platform.
-OBJECTS = MAPS - {"input", "metadata", "classMethods", "response", "requestedAuthConfigs"} | {
-    "spec", "contextSpec", "memoryBankConfig", "deploymentSpec", "sourceCodeSpec", "policy",
-    "replication", "payload", "directContentsSource", "directMemoriesSource",
-    "vertexSessionSource", "simpleRetrievalParams", "similaritySearchParams", "content", "actions",
-    "eventMetadata", "memory", "encryptionSpec",
-}  # fmt: skip
+OBJECTS = frozenset(
+    {
+        "labels", "userLabels", "annotations", "substitutions", "scope", "sessionState",
+        "stateDelta", "customMetadata", "spec", "contextSpec", "memoryBankConfig", "policy",
+        "deploymentSpec", "sourceCodeSpec", "encryptionSpec", "replication", "payload", "memory",
+        "directContentsSource", "directMemoriesSource", "vertexSessionSource", "eventMetadata",
+        "simpleRetrievalParams", "similaritySearchParams", "content", "actions",
+    }
+)  # fmt: skip
+TEXTS = frozenset({"documentation.content"})  # of an alert policy
 LISTS = frozenset(
     {"bindings", "events", "parts", "contents", "directMemories", "secretEnv",
      "classMethods", "customizationConfigs", "memoryTopics"}
@@ -129,7 +133,7 @@ def _check_kinds(value: Any, where: str) -> None:
         return
     for name, item in value.items():
         key, path = camel_key(name), f"{where}.{name}" if where else name
-        if key in OBJECTS and not isinstance(item, dict | None):
+        if key in OBJECTS and path not in TEXTS and not isinstance(item, dict | None):
             raise invalid(f"Invalid value at '{path}': an object is expected.")
         if key in LISTS:
             if not isinstance(item, list | None):

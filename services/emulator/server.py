@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from services.emulator import (
     agentruntime,
+    catalog,
     cloudbuild,
     iam,
     memorybank,
@@ -38,6 +39,7 @@ SERVICES = (
     iam,
     projects,
     cloudbuild,
+    catalog,
 )
 
 

@@ -87,7 +87,7 @@ def check_owner(
     """Refuses an engine whose labels say that it is not this agent's in this environment."""
     env = target.environment
     labels = engine.get("labels") or {}
-    for label, value in names.labels(env.name, agent).items():
+    for label, value in names.labels(env.scope, agent).items():
         if labels.get(label) != value:
             raise RemoteError(
                 f"the engine of {agent} carries the label {label} = {labels.get(label)!r}, "

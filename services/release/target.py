@@ -52,7 +52,7 @@ def read_descriptor(target: Target) -> Descriptor:
     from services.release.records import Bucket
 
     env = target.environment
-    bucket = Bucket(target, names.bucket(env.project, env.name, "policy"))
+    bucket = Bucket(target, names.bucket(env.project, env.scope, "policy"))
     where = bucket.where(OBJECT_NAME)
     stored = bucket.read(OBJECT_NAME)
     if stored is None:

@@ -49,6 +49,11 @@ class Site:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    @property
+    def declared(self) -> int:
+        """How many resources the stack declares."""
+        return sum(map(len, json.loads(self.stack.read_text())["resource"].values()))
+
     def engines(self) -> dict[str, list[str]]:
         """Full names of the engines that exist, by their label `agent`."""
         found: dict[str, list[str]] = {}

@@ -25,7 +25,7 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stacks(synthesized: Path) -> dict[str, Stack]:
     """Every environment's Terraform JSON."""
-    return {name: read_stack(synthesized, name) for name in ("dev", "local")}
+    return {name: read_stack(synthesized, name) for name in ("dev", "local", "prod", "staging")}
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def checkout(tmp_path: Path) -> Path:
     """A copy of what the synthesis reads, to be changed at will."""
     root = tmp_path / "checkout"
     shutil.copytree(ROOT / "infra", root / "infra", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "pipelines", root / "pipelines")
     for path in ROOT.glob("agents/*/agent.toml"):
         target = root / path.relative_to(ROOT)
         target.parent.mkdir(parents=True)

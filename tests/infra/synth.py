@@ -42,12 +42,21 @@ def read_stack(out: Path, name: str) -> Stack:
 
 
 def inventory(stack: Stack) -> Stack:
-    """A stack without the CDK's own notes, which change with its version."""
+    """How many resources there are of each type, and every field of each but long texts.
+
+    The CDK's own notes change with its version; what a pipeline does is in its own file.
+    """
     resources = {
-        type_: {
-            name: {key: value for key, value in body.items() if key != "//"}
-            for name, body in bodies.items()
-        }
-        for type_, bodies in stack["resource"].items()
+        type_: {name: _fields(body) for name, body in sorted(bodies.items())}
+        for type_, bodies in sorted(stack["resource"].items())
     }
-    return {key: value for key, value in stack.items() if key != "//"} | {"resource": resources}
+    counts = {type_: len(bodies) for type_, bodies in resources.items()}
+    rest = {key: value for key, value in stack.items() if key not in {"//", "resource"}}
+    return {"counts": counts, **rest, "resource": resources}
+
+
+def _fields(body: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: value for key, value in body.items() if key not in {"//", "description"}}
+    if "build" in fields:
+        fields["build"] = [step["id"] for step in fields["build"]["step"]]
+    return fields

@@ -27,7 +27,12 @@ def test_bytes_do_not_depend_on_where_or_how(tmp_path: Path, checkout: Path) -> 
 
 def test_the_default_is_every_environment(tmp_path: Path) -> None:
     done = run_main(out=tmp_path)
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["dev", "local"]
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+        "dev",
+        "local",
+        "prod",
+        "staging",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ WRONG = [
     ("agents.scout.agent:app", "agents.scout.agent", 3, "entrypoint ="),
     ("description =", "descripton =", 2, "unknown key 'descripton'"),
     ("cpu =", "cpus =", 13, "did you mean 'cpu'?"),
-    ("MODE =", "PORT =", None, "PORT is set by Agent Runtime"),
-    ("MODE =", "SLIPWAY_MODEL =", None, "SLIPWAY_MODEL is set by slipway"),
+    ("MODE =", "PORT =", None, "is set by Agent Runtime"),
+    ("MODE =", "SLIPWAY_MODEL =", None, "is set by slipway"),
     ("MODE =", "API_KEY =", None, "declared both in [env] and in [secrets]"),
     ("MODE =", "mode =", None, "mode"),
     ('MODE = "fast"', 'MODE = { engine = "nobody" }', None, "no such agent"),
@@ -41,7 +41,7 @@ WRONG = [
     ('"api-key"', '"Api Key"', None, "API_KEY"),
     ('cpu = "4"', 'cpu = "3"', 13, "scaling.cpu"),
     ('cpu = "4"', 'cpu = "1"\nmemory = "8Gi"', None, "needs cpu = 2"),
-    ('cpu = "4"', "min_instances = 5", None, "min_instances is greater than max_instances"),
+    ('cpu = "4"', "min_instances = 5", None, "must not be greater than max_instances"),
     ('name = "scout"', 'name = "deployer"', None, "a name of slipway's own"),
 ]
 

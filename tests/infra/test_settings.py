@@ -28,8 +28,8 @@ WRONG = [
     ('"europe-west1"', '"europe"', ":3", "region = 'europe'", "edit"),
     ("region =", "regoin =", ":3", "unknown key 'regoin'", "did you mean 'region'?"),
     ('endpoint = "google"', 'endpoint = "azure"', ":4", "endpoint = 'azure'", "edit"),
-    ('endpoint = "google"', 'endpoint = "local"', "", "must name the same platform", "edit"),
-    ('"application-default"', '"local"', "", 'goes with endpoint = "local"', "edit"),
+    ('endpoint = "google"', 'endpoint = "local"', ":6", "must name the same platform", "edit"),
+    ('"application-default"', '"local"', ":5", 'goes with endpoint = "local"', "edit"),
     ('provider = "google"', 'provider = "google"\nmodel = "gpt"', ":7", "model = 'gpt'", "edit"),
     ('provider = "google"', 'provider = "google"\nmemory = 1', ":7", "memory = 1", "edit"),
     (
@@ -41,9 +41,9 @@ WRONG = [
     ),
     (
         'provider = "google"',
-        'provider = "google"\nrepository = "agents"',
-        ":7",
-        "repository = 'agents'",
+        'provider = "google"\n[build]\nrepository = "agents"',
+        ":8",
+        "build.repository = 'agents'",
         "edit",
     ),
     (
@@ -95,4 +95,9 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_every_committed_environment_is_valid() -> None:
     root = Path(__file__).parents[2]
-    assert [settings.load(root, name).name for name in settings.names(root)] == ["dev", "local"]
+    assert [settings.load(root, name).name for name in settings.names(root)] == [
+        "dev",
+        "local",
+        "prod",
+        "staging",
+    ]

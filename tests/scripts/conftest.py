@@ -16,9 +16,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what the command reads: settings, manifests, topics and schema."""
+    """A copy of what the command reads: settings, manifests, topics, pipelines and schema."""
     root = tmp_path / "checkout"
-    for folder in ("infra", "agents"):
+    for folder in ("infra", "agents", "pipelines"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
     return root

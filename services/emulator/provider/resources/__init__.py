@@ -5,12 +5,16 @@ from __future__ import annotations
 from services.emulator.provider.resources import (
     accounts,
     buckets,
+    building,
     engines,
     iam,
+    keys,
+    networks,
     objects,
     secrets,
     services,
     triggers,
+    watching,
 )
 from services.emulator.provider.resources.kind import Kind
 
@@ -30,6 +34,21 @@ KINDS: dict[str, type[Kind]] = {
         iam.BucketMember,
         objects.Object,
         triggers.Trigger,
+        building.ArtifactRepository,
+        iam.RepositoryMember,
+        building.WorkerPool,
+        building.Connection,
+        building.LinkedRepository,
+        building.ScheduledJob,
+        keys.KeyRing,
+        keys.CryptoKey,
+        iam.CryptoKeyMember,
+        watching.Metric,
+        watching.AlertPolicy,
+        watching.NotificationChannel,
+        watching.Budget,
+        networks.NetworkAttachment,
+        iam.AuditConfig,
     )
 }
 """By the type's name in Terraform."""

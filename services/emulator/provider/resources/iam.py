@@ -30,7 +30,11 @@ _OWN = (
     "secret_id",
     "service_account_id",
     "reasoning_engine",
+    "location",
+    "repository",
+    "crypto_key_id",
 )
+_LOGS = ("ADMIN_READ", "DATA_READ", "DATA_WRITE")
 _VERSION = 3  # the first with conditions
 
 
@@ -42,7 +46,7 @@ class IamMember(Kind):
     """
 
     resource: ClassVar[str]
-    force_new = _OWN
+    force_new: ClassVar[tuple[str, ...]] = _OWN
     fields: ClassVar[Fields] = dict.fromkeys(_OWN, LOCAL)
 
     @abstractmethod
@@ -238,6 +242,138 @@ class EngineMember(IamMember):
             "{reasoning_engine}",
         )
         return {"project": provider.project, "region": provider.region, **found}
+
+
+class RepositoryMember(IamMember):
+    """On an Artifact Registry repository, named in full or by its ID."""
+
+    type = "google_artifact_registry_repository_iam_member"
+    resource = "repository"
+
+    def foresee(self, provider: Provider, planned: State, prior: State | None) -> None:
+        """Its location."""
+        super().foresee(provider, planned, prior)
+        if planned.get("location") is UNKNOWN:
+            planned["location"] = provider.region_of({})
+
+    def name(self, provider: Provider, state: State) -> str:
+        """The repository's full name."""
+        repository = str(state["repository"])
+        if "/" in repository:
+            return repository
+        home = f"projects/{provider.project_of(state)}/locations/{state['location']}"
+        return f"{home}/repositories/{repository}"
+
+    def owner(self, provider: Provider, word: str) -> State:
+        """The repository's full name, or less of it."""
+        found = parse(
+            word,
+            "projects/{project}/locations/{location}/repositories/{repository}",
+            "{project}/{location}/{repository}",
+            "{location}/{repository}",
+            "{repository}",
+        )
+        return {"project": provider.project, "location": provider.region, **found}
+
+
+class CryptoKeyMember(IamMember):
+    """On a key, named in full."""
+
+    type = "google_kms_crypto_key_iam_member"
+    resource = "crypto_key_id"
+
+    def name(self, provider: Provider, state: State) -> str:
+        """The key's full name."""
+        del provider
+        return str(state["crypto_key_id"])
+
+
+class AuditConfig(IamMember):
+    """google_project_iam_audit_config: what of one service's calls a project's audit log holds."""
+
+    type = "google_project_iam_audit_config"
+    resource = "project"
+    force_new = ("project", "service")
+    fields: ClassVar[Fields] = {**dict.fromkeys(("project", "service"), LOCAL)}
+
+    def check(self, config: State) -> Iterator[Problem]:
+        """Which logs there are."""
+        for entry in config.get("audit_log_config") or []:
+            kind = entry.get("log_type")
+            if isinstance(kind, str) and kind not in _LOGS:
+                told = f"log_type must be one of {', '.join(_LOGS)}, but is {kind!r}."
+                yield Problem(told, ("audit_log_config",))
+
+    def name(self, provider: Provider, state: State) -> str:
+        """The project's ID."""
+        del provider
+        return f"projects/{str(state['project']).removeprefix('projects/')}"
+
+    def create(self, provider: Provider, planned: State, config: State) -> State:
+        """Puts the service's configuration into the policy."""
+        del config
+        self._put(provider, planned)
+        return {"id": f"{planned['project']}/audit_config/{planned['service']}"}
+
+    def update(self, provider: Provider, prior: State, planned: State) -> None:
+        """The same."""
+        del prior
+        self._put(provider, planned)
+
+    def fetch(self, provider: Provider, state: State) -> Body | None:
+        """The service's entry of the policy."""
+        policy = self.get(provider, self.name(provider, state))
+        for entry in policy.get("auditConfigs", []):
+            if entry["service"] == state["service"]:
+                logs = entry.get("auditLogConfigs", [])
+                return {"auditLogConfig": logs, "etag": policy.get("etag")}
+        return None
+
+    def remove(self, provider: Provider, state: State) -> None:
+        """Takes the service's entry out."""
+        self._replace(provider, state, [])
+
+    def locate(self, provider: Provider, id_: str) -> State:
+        """PROJECT SERVICE, with a blank between."""
+        del provider
+        words = id_.split()
+        if len(words) != 2:
+            raise ProviderError(f"Import id {id_!r} must be 'project service'")
+        return {
+            "project": words[0],
+            "service": words[1],
+            "id": f"{words[0]}/audit_config/{words[1]}",
+        }
+
+    def _put(self, provider: Provider, planned: State) -> None:
+        logs = [
+            {
+                "logType": entry["log_type"],
+                **(
+                    {"exemptedMembers": sorted(entry["exempted_members"])}
+                    if entry.get("exempted_members")
+                    else {}
+                ),
+            }
+            for entry in planned["audit_log_config"]
+        ]
+        self._replace(provider, planned, [{"service": planned["service"], "auditLogConfigs": logs}])
+
+    def _replace(self, provider: Provider, state: State, entries: list[Body]) -> None:
+        """The policy with these entries in the place of the service's."""
+
+        def change(policy: Body) -> bool:
+            before = policy.get("auditConfigs", [])
+            others = [entry for entry in before if entry["service"] != state["service"]]
+            policy["auditConfigs"] = [*others, *entries]
+            return bool(policy["auditConfigs"] != before)
+
+        self._change(provider, self.name(provider, state), change)
+
+    def set(self, provider: Provider, name: str, policy: Body) -> None:
+        """With the mask that the google provider sends."""
+        body = {"policy": policy, "updateMask": "bindings,etag,auditConfigs"}
+        provider.client.call("POST", f"/v1/{name}:setIamPolicy", body)
 
 
 def _titles(state: State) -> list[str]:
