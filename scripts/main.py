@@ -25,6 +25,7 @@ COMMANDS = {
     "down": "scripts.down",
     "env": "scripts.env",
     "infra": "scripts.infra",
+    "secret": "scripts.secret",
     "package": "scripts.package",
     "deploy": "scripts.deploy",
 }

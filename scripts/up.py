@@ -219,13 +219,14 @@ class Run:
 
     def _secrets(self, target: Target, descriptor: Descriptor, progress: Progress) -> None:
         """Gives each declared secret a random first value: locally nobody has to know one."""
-        from services.release.secrets import ensure_generated
+        from services.release.secrets import Vault
 
         ids = sorted(
             {secret for agent in self.agents.values() for secret in agent.secrets.values()}
         )
         with progress.step("secrets") as step:
-            made = [secret for secret in ids if ensure_generated(target, descriptor, secret)]
+            vault = Vault(target, descriptor)
+            made = [secret for secret in ids if vault.ensure_generated(secret)]
             step.detail = (
                 f"{', '.join(made)}: first value made" if made else "every one has a value"
             )

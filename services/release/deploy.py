@@ -18,6 +18,7 @@ from services.release.execute import Say
 from services.release.parallel import all_of
 from services.release.plan import Plan, check_owner, make_plan
 from services.release.records import Bucket
+from services.release.secrets import Vault
 from services.release.target import Target
 from services.release.transport import Transport
 
@@ -71,21 +72,44 @@ def deploy(
     clock = _Clock()
     transport = Transport(target)
     control = Bucket(target, descriptor.buckets.control)
-    before = _settle(transport, control, say)
+    before = settle(transport, control, say)
     release = releases.release_id(bundles)
     live = read_engines(transport, descriptor, manifests)
-    plan = make_plan(target, descriptor, manifests, bundles, release=release, live=live)
+    pins = Vault(target, descriptor).newest(declared_secrets(descriptor, manifests))
+    plan = make_plan(target, descriptor, manifests, bundles, release=release, live=live, pins=pins)
     clock.mark("plan")
     if not plan.changed:
         say(f"release {release} is live; nothing differs")
         return DeployResult(release, None, (), plan, clock.seconds)
     stored = releases.store(Bucket(target, descriptor.buckets.releases), root, bundles)
-    plan = make_plan(target, descriptor, manifests, stored, release=release, live=live)
+    plan = make_plan(target, descriptor, manifests, stored, release=release, live=live, pins=pins)
     clock.mark("upload")
-    number = _carry_out(transport, control, plan, before, say)
+    number = carry_out(transport, control, plan, before, say)
     clock.mark("update")
     changed = tuple(agent.agent for agent in plan.changed)
     return DeployResult(release, number, changed, plan, clock.seconds)
+
+
+def plan_only(
+    target: Target,
+    descriptor: Descriptor,
+    *,
+    manifests: Mapping[str, AgentManifest],
+    bundles: Mapping[str, Bundle],
+) -> Plan:
+    """What `deploy` would change now; nothing is written. Raises as `deploy` does."""
+    live = read_engines(Transport(target), descriptor, manifests)
+    pins = Vault(target, descriptor).newest(declared_secrets(descriptor, manifests))
+    release = releases.release_id(bundles)
+    return make_plan(target, descriptor, manifests, bundles, release=release, live=live, pins=pins)
+
+
+def declared_secrets(
+    descriptor: Descriptor, manifests: Mapping[str, AgentManifest]
+) -> frozenset[str]:
+    """The secrets that these agents declare and the environment has."""
+    declared = {secret for agent in manifests.values() for secret in agent.secrets.values()}
+    return frozenset(declared & set(descriptor.secrets))
 
 
 def live_release(target: Target, descriptor: Descriptor) -> Live:
@@ -129,7 +153,7 @@ def read_engines(
     return all_of(calls, at_most=READS_AT_ONCE)
 
 
-def _settle(transport: Transport, control: Bucket, say: Say) -> int:
+def settle(transport: Transport, control: Bucket, say: Say) -> int:
     """Ends on record what an earlier run left unfinished; returns the last deployment's number."""
     previous = journal.last(control)
     if previous is None:
@@ -152,7 +176,12 @@ def _settle(transport: Transport, control: Bucket, say: Say) -> int:
     return deployment.number
 
 
-def _carry_out(transport: Transport, control: Bucket, plan: Plan, before: int, say: Say) -> int:
+def carry_out(transport: Transport, control: Bucket, plan: Plan, before: int, say: Say) -> int:
+    """Records the plan as a deployment, executes it, and closes the record; returns its number.
+
+    Raises:
+        RemoteError: an engine failed.
+    """
     record = journal.begin(control, plan, last=before)
     try:
         execute.execute(transport, plan, record, say)

@@ -58,8 +58,12 @@ def make_plan(
     *,
     release: str,
     live: Mapping[str, Mapping[str, Any]],
+    pins: Mapping[str, str],
 ) -> Plan:
     """Compares what is declared with `live`, each agent's engine as the API gives it.
+
+    Args:
+        pins: the newest enabled version of each secret, as every deployment pins it.
 
     Raises:
         RemoteError: an engine is another environment's or another agent's.
@@ -68,7 +72,7 @@ def make_plan(
     agents = []
     for name, bundle in bundles.items():
         check_owner(target, descriptor, name, live[name])
-        wanted = spec.wanted(target, descriptor, manifests[name], bundle, release)
+        wanted = spec.wanted(target, descriptor, manifests[name], bundle, release, pins)
         changes = compare(live[name].get("spec") or {}, wanted)
         agents.append(AgentPlan(name, descriptor.engines[name].name, bundle, wanted, changes))
     return Plan(target.environment.name, release, tuple(agents))

@@ -11,7 +11,7 @@ import hashlib
 import json
 import subprocess
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -96,6 +96,49 @@ def store(bucket: Bucket, root: Path, bundles: Mapping[str, Bundle]) -> dict[str
     stored = all_of(calls, at_most=UPLOADS_AT_ONCE)
     _store_document(bucket, document(root, stored))
     return stored
+
+
+def load(bucket: Bucket, id_: str, agents: Iterable[str]) -> dict[str, Bundle]:
+    """Bundles of a stored release, their bytes checked against their names.
+
+    Raises:
+        RemoteError: the release or a bundle is not there, or is not what its name says.
+    """
+    path = f"releases/{id_}.json"
+    there = bucket.read(path)
+    if there is None:
+        raise RemoteError(
+            "there is no such release", where=bucket.where(path), fix="slipway deploy makes one"
+        )
+    try:
+        release = Release.model_validate_json(there.data)
+    except ValueError:
+        raise RemoteError("not a release document", where=bucket.where(path)) from None
+    calls = {name: partial(_load, bucket, name, release.agents[name]) for name in agents}
+    return all_of(calls, at_most=UPLOADS_AT_ONCE)
+
+
+def _load(bucket: Bucket, agent: str, record: BundleRecord) -> Bundle:
+    path = f"bundles/{record.digest}.tar.gz"
+    there = bucket.read(path)
+    if there is None or _tar_digest(there.data) != record.digest:
+        raise RemoteError(
+            "the bundle is not there, or its bytes are not what its name says",
+            where=bucket.where(path),
+            fix="slipway deploy builds and stores it anew",
+        )
+    return Bundle(
+        agent=agent,
+        entrypoint=record.entrypoint,
+        python=record.python,
+        digest=record.digest,
+        archive=there.data,
+        size=record.size,
+        files=record.files,
+        requirements=record.requirements,
+        framework=record.framework,
+        class_methods=record.class_methods,
+    )
 
 
 def _store_bundle(bucket: Bucket, bundle: Bundle) -> Bundle:

@@ -25,9 +25,17 @@ LATEST = "latest"
 
 
 def wanted(
-    target: Target, descriptor: Descriptor, manifest: AgentManifest, bundle: Bundle, release: str
+    target: Target,
+    descriptor: Descriptor,
+    manifest: AgentManifest,
+    bundle: Bundle,
+    release: str,
+    pins: Mapping[str, str],
 ) -> dict[str, Any]:
     """The whole spec that the agent's engine shall have, without the archive.
+
+    Args:
+        pins: the version of each secret that it shall get.
 
     Raises:
         InputError: the manifest refers to something that the descriptor does not have.
@@ -42,7 +50,7 @@ def wanted(
         "service_account": descriptor.engines[manifest.name].service_account,
         "deployment_spec": {
             "env": [{"name": key, "value": env[key]} for key in sorted(env)],
-            "secret_env": secret_env(descriptor, manifest),
+            "secret_env": secret_env(descriptor, manifest, pins),
             "min_instances": scaling.min_instances,
             "max_instances": scaling.max_instances,
             "container_concurrency": scaling.container_concurrency,
@@ -89,8 +97,10 @@ def declared_env(target: Target, descriptor: Descriptor, manifest: AgentManifest
     return env
 
 
-def secret_env(descriptor: Descriptor, manifest: AgentManifest) -> list[dict[str, Any]]:
-    """References to the manifest's secrets, never their values; the runtime takes the newest."""
+def secret_env(
+    descriptor: Descriptor, manifest: AgentManifest, pins: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """References to the manifest's secrets, each pinned to a version; never their values."""
     for name, secret in manifest.secrets.items():
         if secret not in descriptor.secrets:
             raise InputError(
@@ -99,9 +109,38 @@ def secret_env(descriptor: Descriptor, manifest: AgentManifest) -> list[dict[str
                 fix=f"slipway infra apply {descriptor.environment}",
             )
     return [
-        {"name": name, "secret_ref": {"secret": secret, "version": LATEST}}
+        {"name": name, "secret_ref": {"secret": _id(descriptor, secret), "version": pins[secret]}}
         for name, secret in sorted(manifest.secrets.items())
     ]
+
+
+def _id(descriptor: Descriptor, secret: str) -> str:
+    """The ID in Secret Manager, which may have the environment's prefix."""
+    return descriptor.secrets[secret].rpartition("/")[2]
+
+
+def from_live(live: Mapping[str, Any], pins: Mapping[str, str]) -> dict[str, Any]:
+    """A live engine's spec as it would be sent again, with other versions of some secrets.
+
+    Args:
+        live: `spec` as the API gives it, in camelCase.
+        pins: by the secret's ID in Secret Manager.
+    """
+    spec = {_snake(key): value for key, value in live.items() if _snake(key) != OUTPUT_ONLY}
+    for name in ("deployment_spec", "source_code_spec"):
+        spec[name] = _snaked(spec.get(name, {}))
+    spec["source_code_spec"].pop("inline_source", None)
+    for item in spec["deployment_spec"].get("secret_env", []):
+        reference = item["secret_ref"]
+        reference["version"] = pins.get(reference["secret"], reference.get("version", LATEST))
+    return spec
+
+
+def _snaked(value: Any) -> Any:
+    """Keys in snake_case at every depth; keys of a map with free keys have no capitals anyway."""
+    if isinstance(value, Mapping):
+        return {_snake(key): _snaked(item) for key, item in value.items()}
+    return [_snaked(item) for item in value] if isinstance(value, list) else value
 
 
 def _unknown(target: Target, manifest: AgentManifest, what: str) -> InputError:

@@ -37,9 +37,17 @@ class Target:
     @property
     def provision(self) -> str:
         """The command that makes what Terraform owns."""
-        if self.environment.endpoint == "local":
-            return f"slipway up (or slipway infra apply {self.environment.name})"
-        return f"slipway infra apply {self.environment.name}"
+        if self.environment.name == "local":
+            return "slipway up (or slipway infra apply local)"
+        return f"slipway infra apply {self.named}"
+
+    @property
+    def named(self) -> str:
+        """ENV as commands take it, with `--platform` where that was laid over the file."""
+        platform = self.environment.platform
+        return (
+            f"{self.environment.name} --platform {platform}" if platform else self.environment.name
+        )
 
 
 def read_descriptor(target: Target) -> Descriptor:

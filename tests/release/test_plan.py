@@ -51,6 +51,7 @@ class World:
             self.bundles,
             release=releases.release_id(self.bundles),
             live=self.live,
+            pins={"caller-signing-key": "3"},
         )
 
     def router(self) -> AgentPlan:
@@ -114,7 +115,7 @@ def test_an_empty_engine_gets_every_field(manifests: dict[str, AgentManifest]) -
         "env.SUPPLY_ENGINE_ID": "1002",
         "env.MEMORY_BANK_ID": "9000",
         "env.MEMORY_BANK_LOCATION": "us-central1",
-        "secret_env.CALLER_SIGNING_KEY": "caller-signing-key@latest",
+        "secret_env.CALLER_SIGNING_KEY": "caller-signing-key@3",
         "deployment_spec.min_instances": "1",
         "deployment_spec.max_instances": "3",
         "deployment_spec.container_concurrency": "9",
@@ -183,12 +184,12 @@ def put(path: str, value: Any) -> Callable[[Engine], None]:
                 [
                     {
                         "name": "CALLER_SIGNING_KEY",
-                        "secretRef": {"secret": "caller-signing-key", "version": "3"},
+                        "secretRef": {"secret": "caller-signing-key", "version": "2"},
                     }
                 ],
             ),
             "secret_env.CALLER_SIGNING_KEY",
-            "caller-signing-key@3",
+            "caller-signing-key@2",
         ),
         (put("spec.serviceAccount", "x@y"), "service_account", "x@y"),
         (put("spec.agentFramework", "google-adk"), "agent_framework", "google-adk"),

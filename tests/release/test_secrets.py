@@ -8,7 +8,7 @@ import pytest
 from google.cloud import secretmanager_v1 as secretmanager
 
 from infra.errors import RemoteError
-from services.release.secrets import ensure_generated
+from services.release.secrets import Vault
 from tests.release.worlds import SECRET, World
 
 
@@ -16,8 +16,8 @@ def test_a_secret_without_a_version_gets_a_random_one_once(
     world: World, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    assert ensure_generated(world.target, world.descriptor, SECRET) is True
-    assert ensure_generated(world.target, world.descriptor, SECRET) is False
+    assert Vault(world.target, world.descriptor).ensure_generated(SECRET) is True
+    assert Vault(world.target, world.descriptor).ensure_generated(SECRET) is False
     client = secretmanager.SecretManagerServiceClient(
         transport="rest",
         credentials=world.target.credentials,
@@ -34,4 +34,4 @@ def test_a_secret_without_a_version_gets_a_random_one_once(
 
 def test_a_secret_that_the_environment_does_not_have_is_an_error(world: World) -> None:
     with pytest.raises(RemoteError, match="has no secret 'other'"):
-        ensure_generated(world.target, world.descriptor, "other")
+        Vault(world.target, world.descriptor).ensure_generated("other")

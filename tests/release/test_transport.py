@@ -94,7 +94,9 @@ def test_the_request_is_what_the_sdk_sends(
     methods = [{"name": "query", "api_mode": "", "parameters": {"required": ["message"]}}]
     built = bundle_of("router", archive=gzip.compress(tar, mtime=0), class_methods=methods)
     descriptor = descriptor_of("router", "supply")
-    wanted = spec.wanted(target_at(api.endpoint), descriptor, declared, built, "r1")
+    wanted = spec.wanted(
+        target_at(api.endpoint), descriptor, declared, built, "r1", {"caller-signing-key": "3"}
+    )
     done = {"name": OPERATION, "done": True, "response": {"name": ENGINE}}
     api.answers[("PATCH", f"/v1beta1/{ENGINE}")] = [(200, done)]
     api.answers[("GET", f"/v1beta1/{OPERATION}")] = [(200, done)]

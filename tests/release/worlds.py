@@ -16,7 +16,7 @@ from infra.manifest import AgentManifest, load_all
 from services.release.deploy import DeployResult, deploy
 from services.release.packaging import package_all
 from services.release.records import Bucket
-from services.release.secrets import ensure_generated
+from services.release.secrets import Vault
 from services.release.target import Target
 from tests.release.targets import target_at
 
@@ -38,7 +38,7 @@ class World:
 
     def deploy(self, said: list[str] | None = None) -> DeployResult:
         """What `slipway up` does with the agents."""
-        ensure_generated(self.target, self.descriptor, SECRET)
+        Vault(self.target, self.descriptor).ensure_generated(SECRET)
         bundles = package_all(self.root, self.manifests, self.cache, lambda line: None)
         say = (said if said is not None else []).append
         return deploy(

@@ -1,0 +1,131 @@
+"""Rotates a secret: a new version, every agent that uses it pinned to it, the old ones disabled.
+
+In this order, so that a run that dies leaves working agents: the old version is disabled only when
+no live engine is pinned to it any more. Running it again ends right; the version that the first
+run added is then one of the old ones. What is deployed again is the release that is live, with its
+stored bytes: a rotation brings no new code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from infra.descriptor import Descriptor
+from infra.errors import RemoteError
+from infra.manifest import AgentManifest
+from services.release import releases, spec
+from services.release.deploy import carry_out, read_engines, settle
+from services.release.execute import Say
+from services.release.plan import AgentPlan, Plan, check_owner, compare
+from services.release.records import Bucket
+from services.release.secrets import ENABLED, Vault
+from services.release.target import Target
+from services.release.transport import Transport
+
+SECRET_ENV = "secret_env."
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """The new version's number, the agents that got it, and the versions disabled."""
+
+    version: str
+    agents: tuple[str, ...]
+    disabled: tuple[str, ...]
+
+
+def users(manifests: Mapping[str, AgentManifest], secret: str) -> tuple[str, ...]:
+    """The agents that declare a secret."""
+    return tuple(name for name, agent in manifests.items() if secret in agent.secrets.values())
+
+
+def pinned(engine: Mapping[str, Any]) -> dict[str, str]:
+    """Secret ID to version, as a live engine has it."""
+    fields = spec.flat(engine.get("spec") or {})
+    references = (value for key, value in fields.items() if key.startswith(SECRET_ENV))
+    return dict(reference.rsplit("@", 1) for reference in references)
+
+
+def rotate(
+    target: Target,
+    descriptor: Descriptor,
+    manifests: Mapping[str, AgentManifest],
+    secret: str,
+    value: bytes,
+    say: Say,
+) -> Rotated:
+    """Adds `value` as a new version, pins the live agents to it, then disables the older ones.
+
+    Raises:
+        RemoteError: an agent serves nothing, or its update failed; the older versions stay enabled.
+    """
+    vault, transport = Vault(target, descriptor), Transport(target)
+    agents = [name for name in users(manifests, secret) if name in descriptor.engines]
+    engines = read_engines(transport, descriptor, agents)
+    plans = _Plans(target, descriptor, engines)
+    plans.require_release(agents)
+    version = vault.add(secret, value)
+    say(f"{secret}: added version {version}")
+    id_ = vault.name(secret).rpartition("/")[2]
+    control = Bucket(target, descriptor.buckets.control)
+    before = settle(transport, control, say)
+    plan = plans.make(agents, {id_: version})
+    if plan.changed:
+        carry_out(transport, control, plan, before, say)
+    disabled = tuple(_disable(vault, transport, descriptor, secret, version))
+    for number in disabled:
+        say(f"{secret}: disabled version {number}")
+    return Rotated(version, tuple(agents), disabled)
+
+
+def _disable(
+    vault: Vault, transport: Transport, descriptor: Descriptor, secret: str, keep: str
+) -> Iterable[str]:
+    """Disables what is enabled and older, unless a live engine is pinned to it after all."""
+    id_ = vault.name(secret).rpartition("/")[2]
+    live = read_engines(transport, descriptor, descriptor.engines)
+    used = {pinned(engine).get(id_) for engine in live.values()}
+    for version in vault.versions(secret):
+        older = int(version.number) < int(keep)
+        if older and version.state == ENABLED and not used & {version.number, spec.LATEST}:
+            vault.disable(secret, version.number)
+            yield version.number
+
+
+@dataclass(frozen=True)
+class _Plans:
+    """Plans that send live engines their own spec again."""
+
+    target: Target
+    descriptor: Descriptor
+    engines: Mapping[str, Mapping[str, Any]]
+
+    def require_release(self, agents: Iterable[str]) -> None:
+        """Raises RemoteError for an engine that serves no release: there is nothing to pin."""
+        for name in agents:
+            check_owner(self.target, self.descriptor, name, self.engines[name])
+            if self._release(name) is None:
+                raise RemoteError(
+                    f"{name} serves no release of slipway yet",
+                    where=self.descriptor.engines[name].name,
+                    fix=f"slipway deploy {self.target.named}; before that: slipway secret set",
+                )
+
+    def make(self, agents: Iterable[str], pins: Mapping[str, str]) -> Plan:
+        """What is live, with these versions."""
+        stored = Bucket(self.target, self.descriptor.buckets.releases)
+        made = []
+        for name in agents:
+            live = self.engines[name]["spec"]
+            wanted = spec.from_live(live, pins)
+            [bundle] = releases.load(stored, str(self._release(name)), [name]).values()
+            changes = compare(live, wanted)
+            engine = self.descriptor.engines[name].name
+            made.append(AgentPlan(name, engine, bundle, wanted, changes))
+        release = next((str(self._release(name)) for name in self.engines), "")
+        return Plan(self.target.environment.name, release, tuple(made))
+
+    def _release(self, agent: str) -> str | None:
+        return spec.flat(self.engines[agent].get("spec") or {}).get("env.SLIPWAY_RELEASE")
