@@ -42,11 +42,12 @@ def synthesize(
         declared = declare(root, environments, platform)
         try:
             cdk_stack = importing.result()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise SlipwayError(
                 f"Node.js, which the CDK runs on, did not start: {error}",
                 where=os.environ.get("JSII_NODE", "node"),
-                fix="unset JSII_NODE, or let it name a Node.js 18 or newer",
+                fix="let TMPDIR be a folder that can be written; unset JSII_NODE, or let it name a "
+                "Node.js 18 or newer",
             ) from None
     out = Path(os.environ.get("CDKTF_OUTDIR") or "cdktf.out").resolve()
     try:

@@ -6,6 +6,7 @@ stored is stored.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
 from functools import cached_property
@@ -22,6 +23,8 @@ from infra.terraform_folder import BACKEND, Connection
 from infra.terraform_run import Core, Event, Say
 
 INIT_MARK = "initialized"
+# What `init` writes about the backend; damaged, it would stop every command.
+BACKEND_STATE = Path(".terraform/terraform.tfstate")
 # Where Terraform leaves a state that it could not store in the backend.
 ERRORED = "errored.tfstate"
 DONE = {"create": "created", "update": "changed", "delete": "destroyed", "import": "adopted"}
@@ -66,11 +69,12 @@ class Session:
         try:
             mark = terraform_folder.write(folder, self._stack, connection, program)
             initialized = folder / INIT_MARK
-            if not (initialized.is_file() and initialized.read_text() == mark):
+            if _bytes(initialized) != f"{mark} {_digest(folder / BACKEND_STATE)}".encode():
                 initialized.unlink(missing_ok=True)
+                (folder / BACKEND_STATE).unlink(missing_ok=True)
                 options = ("-input=false", "-reconfigure", f"-backend-config={BACKEND}")
                 self.run("init", "-json", *options)
-                initialized.write_text(mark)
+                initialized.write_text(f"{mark} {_digest(folder / BACKEND_STATE)}")
             if (folder / ERRORED).is_file():
                 self._store_errored_state()
         except BaseException:
@@ -174,3 +178,11 @@ def _document(events: list[Event]) -> dict[str, Any]:
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(_bytes(path)).hexdigest()

@@ -18,6 +18,13 @@ from scripts import options
 @click.option(
     "--session", help="Go on in this conversation (its ID is printed); default: a new one."
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=120.0,
+    show_default=True,
+    help="Seconds to wait for the answer.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print answer, session and sources as JSON.")
 @click.pass_obj
 def command(
@@ -27,6 +34,7 @@ def command(
     question: str,
     user: str,
     session: str | None,
+    timeout: float,
     as_json: bool,
 ) -> None:
     """Ask the router deployed to ENV, through Google's SDK, and print the answer with its sources.
@@ -51,7 +59,7 @@ def command(
     front = manifest.front(manifest.load_all(root))
     target = connect(root, environment)
     with Conversation(target, read_descriptor(target), front) as conversation:
-        answer = conversation.ask(question, user=user, session=session)
+        answer = conversation.ask(question, user=user, session=session, seconds=timeout)
     if as_json:
         body = {
             "answer": answer.text,

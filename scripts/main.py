@@ -119,6 +119,11 @@ def run(args: list[str]) -> int:
         # The reader (head, less) went away: not an error, but nothing may be flushed any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # A full disk or a closed stream meets any command at any line that it prints.
+        where = f"{error.filename}: " if error.filename else ""
+        text = f"{where}{error.strerror or error}\n  fix: make room or mend that, then run it again"
+        return _report(text, 1, debug=debug)
     except Exception as error:  # noqa: BLE001 - the last boundary: no traceback without --debug
         fix = "run it with --debug and report what it prints"
         text = f"unexpected {type(error).__name__}: {error}\n  fix: {fix}"

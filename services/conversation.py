@@ -23,6 +23,8 @@ WRITER = "writer"
 FINDINGS = "findings"
 """Session state: where each number of the answer came from."""
 PAUSE_SECONDS = 0.1
+ANSWER_SECONDS = 120.0
+"""How long an answer may take: a model may think, and the specialists have a deadline of theirs."""
 
 T = TypeVar("T")
 
@@ -61,12 +63,26 @@ class Conversation:
             self._loop.run(self._client.aio.aclose())
         self._loop.close()
 
-    def ask(self, question: str, *, user: str, session: str | None = None) -> Answer:
-        """Asks, in the conversation `session` or in a new one."""
+    def ask(
+        self,
+        question: str,
+        *,
+        user: str,
+        session: str | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Answer:
+        """Asks, in the conversation `session` or in a new one, and waits `seconds` at most."""
         with self._calling():
             if session is not None:
                 self._check_session(session, user)
-            return self._run(self._ask(question, user, session))
+            try:
+                return self._run(asyncio.wait_for(self._ask(question, user, session), seconds))
+            except TimeoutError:
+                raise RemoteError(
+                    f"{self._front.name} gave no answer within {seconds:.0f} s",
+                    where=self._engine,
+                    fix="ask again, or give it longer with --timeout; its log says what it does",
+                ) from None
 
     def memories(self, user: str) -> list[str]:
         """What the memory bank holds of the user, as facts."""

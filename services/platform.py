@@ -157,12 +157,12 @@ def wipe(root: Path) -> None:
         shutil.rmtree(home(root) / folder, ignore_errors=True)
 
 
-def log_tail(root: Path, lines: int = 8) -> str:
-    """The last lines of the platform's log."""
+def _last_words(root: Path) -> str:
+    """The last line of the platform's log."""
     path = home(root) / "platform" / "log"
-    if not path.is_file():
-        return ""
-    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+    text = path.read_text(errors="replace") if path.is_file() else ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
 
 
 def _launch(root: Path, folder: Path, port: int) -> RunningPlatform:
@@ -193,7 +193,7 @@ def _launch(root: Path, folder: Path, port: int) -> RunningPlatform:
         return record
     process.kill()
     raise PlatformError(
-        f"the local platform did not start:\n{log_tail(root)}",
+        f"the local platform did not start: {_last_words(root)}",
         where=str(folder / "log"),
         fix="slipway up again; if it stays, slipway up --fresh starts from an empty platform",
     )

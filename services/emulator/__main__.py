@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -54,7 +55,11 @@ def main() -> int:
         print(f"port {args.port}: {error.strerror}", file=sys.stderr)  # noqa: T201
         return 1
     listener.listen(128)
-    asyncio.run(serve(args.state, args.schema, listener))
+    try:
+        asyncio.run(serve(args.state, args.schema, listener))
+    except sqlite3.DatabaseError as error:
+        print(f"the state in {args.state} cannot be used: {error}", file=sys.stderr)  # noqa: T201
+        return 1
     return 0
 
 

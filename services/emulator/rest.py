@@ -8,6 +8,7 @@ apart; `{x:rest}` matches to the end, slashes included.
 from __future__ import annotations
 
 import json
+import sqlite3
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -180,11 +181,13 @@ def route(method: str, path: str, handler: Handler, *, anonymous: bool = False) 
             result = await handler(Call(request, await request.body(), principal))
         except ApiError as error:
             return error.response()
-        except Exception:  # noqa: BLE001 - a fault of ours: the log has it, the client an answer
+        except Exception as error:  # noqa: BLE001 - a fault of ours: the log has it, the client an answer
             traceback.print_exc()
-            what = f"{request.method} {request.url.path}"
+            what = f"The local platform failed at {request.method} {request.url.path}"
+            # A full disk is the machine's, and worth saying.
+            known = isinstance(error, OSError | sqlite3.OperationalError)
             return ApiError(
-                "INTERNAL", f"The local platform failed at {what}; see its log."
+                "INTERNAL", f"{what}: {error}" if known else f"{what}; see its log."
             ).response()
         return result if isinstance(result, Response) else JSONResponse(result)
 

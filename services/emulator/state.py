@@ -34,7 +34,11 @@ class Store:
     """Resources by kind and name. `kind` is the API's collection, such as `engine` or `secret`."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens (or makes) the state in `folder`, which holds `state.db` and `files/`."""
+        """Opens (or makes) the state in `folder`, which holds `state.db` and `files/`.
+
+        Raises:
+            sqlite3.DatabaseError: the database is damaged.
+        """
         self.folder = folder
         self.files = folder / "files"
         self.files.mkdir(parents=True, exist_ok=True)
@@ -42,6 +46,10 @@ class Store:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.executescript(_TABLES)
+        # Damage must show now, in one line, and not in the middle of somebody's work.
+        found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
 
     def close(self) -> None:
         """Closes the database; the Store cannot be used afterwards."""

@@ -5,6 +5,7 @@ Every error that a client raises becomes a RemoteError here, with the API's own 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -57,6 +58,10 @@ def calling(where: str, *, fix: str | None = None) -> Iterator[None]:
     except GoogleAPICallError as error:
         raise Refused(where, int(error.code or 0), str(error.message), fix) from error
     except RetryError as error:
+        # Uploads raise an error of Storage's own, which has the whole answer.
+        answer = getattr(error.cause, "response", None)
+        if answer is not None and getattr(answer, "text", None):
+            raise Refused(where, answer.status_code, _words(answer.text), fix) from error
         raise unreachable(where, error.cause or error) from error
     except GoogleAuthError as error:
         raise RemoteError(
@@ -66,10 +71,20 @@ def calling(where: str, *, fix: str | None = None) -> Iterator[None]:
         raise unreachable(where, error) from error
 
 
+def _words(text: str) -> str:
+    """The message in a Google API's error, or the answer's beginning."""
+    try:
+        return str(json.loads(text)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return text[:200]
+
+
 def _root(error: BaseException) -> str:
     """The innermost reason in one line: clients wrap a refused connection several times."""
     seen = {id(error)}
     while (inner := error.__cause__ or error.__context__) is not None and id(inner) not in seen:
+        if isinstance(inner, RemoteError):  # what was being handled when this came on top
+            break
         seen.add(id(inner))
         error = inner
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
