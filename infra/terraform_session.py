@@ -59,9 +59,8 @@ class Session:
         folder, connection = self.workdir, self._connection
         environment = terraform_folder.environment(self._env, connection)
         here = self.place
-        program = terraform_choice.choose(
-            self._env, state.written_by(self._env, here.endpoints.storage, here.rest)
-        )
+        writer = state.written_by(self._env, here.endpoints.storage, here.rest)
+        program = terraform_choice.choose(self._env, writer, folder)
         with terraform_folder.usable(folder):
             self._core = Core(
                 folder, environment, program, self._say, endpoint=connection.platform_endpoint

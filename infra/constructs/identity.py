@@ -81,9 +81,10 @@ def table(agents: Mapping[str, AgentManifest], groups: Groups, *, memory: bool) 
 
 def _agent(agent: AgentManifest, *, memory: bool) -> Iterator[Binding]:
     who = agent.name
-    yield Binding(
-        who, "roles/aiplatform.user", "project", "sessions.create, models.generateContent"
-    )
+    yield Binding(who, "roles/aiplatform.endpointUser", "project", "models.generateContent")
+    if agent.app_name:
+        needs = "sessions.create, sessions.get, sessions.appendEvent"
+        yield Binding(who, "roles/aiplatform.sessionUser", f"engine/{who}", needs)
     for other in agent.calls:
         needs = "reasoningEngines.query, reasoningEngines.a2a"
         yield Binding(who, "roles/aiplatform.user", f"engine/{other}", needs)
@@ -96,7 +97,11 @@ def _agent(agent: AgentManifest, *, memory: bool) -> Iterator[Binding]:
 
 
 def _deployer(agents: Mapping[str, AgentManifest], who: str) -> Iterator[Binding]:
-    yield Binding(who, "roles/aiplatform.user", "project", "reasoningEngines.patch, operations.get")
+    for agent in agents:
+        needs = "reasoningEngines.patch, operations.get, reasoningEngines.query"
+        yield Binding(who, "roles/aiplatform.user", f"engine/{agent}", needs)
+    needs = "services.list, before a deployment"
+    yield Binding(who, "roles/serviceusage.serviceUsageConsumer", "project", needs)
     yield Binding(who, "roles/logging.logWriter", "project", "entries.write, by Cloud Build")
     yield Binding(who, "roles/storage.objectUser", "bucket/releases", "objects.insert, objects.get")
     yield Binding(who, "roles/storage.objectUser", "bucket/control", "objects.insert, .delete")

@@ -17,6 +17,7 @@ from services.emulator import (
     deployments,
     engines,
     filters,
+    iam,
     launches,
     masks,
     memories,
@@ -24,6 +25,7 @@ from services.emulator import (
     proxy,
     sessions,
 )
+from services.emulator.access import ACT_AS, Access
 from services.emulator.errors import ApiError, invalid, not_found
 from services.emulator.platform import Platform
 from services.emulator.rest import Call, Result, page, route
@@ -80,6 +82,7 @@ class AgentRuntime:
         """POST: an engine without source is there at once; one with source when it serves."""
         body = masks.check(call.body, masks.ENGINE, "reasoning_engine")
         blob = _take_archive(body)
+        self._check_act_as(call, body)
         deployments.check(body.get("spec", {}))
         parent = engines.location(self._platform, call)
         time = now()
@@ -110,6 +113,7 @@ class AgentRuntime:
         current = engines.find(self._platform, call)
         body = masks.check(call.body, masks.ENGINE, "reasoning_engine")
         blob = _take_archive(body)
+        self._check_act_as(call, body)
         mask, name = call.query.get("updateMask"), str(current["name"])
         change = partial(self._changed, call, name, body, mask)
         engine, answer = change()
@@ -157,6 +161,13 @@ class AgentRuntime:
         """Anything under `/a2a/`."""
         name = str(engines.find(self._platform, call)["name"])
         return await proxy.a2a(self._platform, name, call)
+
+    def _check_act_as(self, call: Call, body: Body) -> None:
+        """Whoever gives an engine an account must be allowed to act as it."""
+        email = body.get("spec", {}).get("serviceAccount")
+        if email:
+            resource = iam.account_resource(self._platform, str(email))
+            Access(self._platform).require(call.principal, ACT_AS, resource)
 
     def _changed(self, call: Call, name: str, body: Body, mask: str | None) -> tuple[Body, Body]:
         """The engine after the PATCH, and the operation's response."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from datetime import UTC, datetime, timedelta
 
 from starlette.routing import BaseRoute
 
 from services.emulator import engines, policies
+from services.emulator.access import Access
 from services.emulator.errors import ApiError, invalid, not_found
+from services.emulator.identity import LIFETIME_SECONDS
 from services.emulator.platform import Platform
 from services.emulator.projects import canonical, project_id
 from services.emulator.rest import Call, Handler, Result, page, route
@@ -53,12 +56,15 @@ def routes(platform: Platform) -> list[BaseRoute]:
         ("GET", one + ":getIamPolicy", accounts.get_policy),
         ("POST", one + ":getIamPolicy", accounts.get_policy),
         ("POST", one + ":setIamPolicy", accounts.set_policy),
+        ("POST", one + ":testIamPermissions", accounts.test_permissions),
+        ("POST", one + ":generateAccessToken", accounts.generate_token),
     ]
     for path in _TARGETS:
         table += [
             ("GET", path + ":getIamPolicy", targets.get),
             ("POST", path + ":getIamPolicy", targets.get),
             ("POST", path + ":setIamPolicy", targets.set),
+            ("POST", path + ":testIamPermissions", targets.test_permissions),
         ]
     # Secret Manager's client may come without credentials, to policies too.
     return [route(m, path, h, anonymous="{secret:id}" in path) for m, path, h in table]
@@ -77,6 +83,10 @@ class _Policies:
     async def set(self, call: Call) -> Result:
         """`…:setIamPolicy`."""
         return policies.write(self._store, self._resource(call), _sent(call))
+
+    async def test_permissions(self, call: Call) -> Result:
+        """`…:testIamPermissions`: which of these the caller has."""
+        return _tested(self._platform, call, self._resource(call))
 
     def _resource(self, call: Call) -> str:
         """The resource's name.
@@ -169,6 +179,17 @@ class _Accounts:
         resource = canonical(self._platform, self._find(call)["name"])
         return policies.write(self._store, resource, _sent(call))
 
+    async def test_permissions(self, call: Call) -> Result:
+        """`…:testIamPermissions`."""
+        resource = canonical(self._platform, self._find(call)["name"])
+        return _tested(self._platform, call, resource)
+
+    async def generate_token(self, call: Call) -> Result:
+        """`…:generateAccessToken`, of the IAM Credentials API: impersonation."""
+        token = self._platform.identity.mint(str(self._find(call)["email"]))
+        expires = datetime.now(UTC) + timedelta(seconds=LIFETIME_SECONDS)
+        return {"accessToken": token, "expireTime": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}
+
     def _parent(self, project: str) -> str:
         return f"projects/{self._platform.project_number(project)}/serviceAccounts/"
 
@@ -184,6 +205,20 @@ class _Accounts:
     def _save(self, body: Body) -> Body:
         body["etag"] = b64encode(self._store.next_id("etag").to_bytes(8, "big")).decode()
         return self._store.put(ACCOUNT, canonical(self._platform, body["name"]), body)
+
+
+def account_resource(platform: Platform, email: str) -> str:
+    """An account's name as its policy is kept under it, whether or not it exists."""
+    project = email.partition("@")[2].partition(".")[0]
+    return canonical(platform, f"projects/{project}/serviceAccounts/{email}")
+
+
+def _tested(platform: Platform, call: Call, resource: str) -> Body:
+    asked = call.body.get("permissions")
+    if not isinstance(asked, list) or not all(isinstance(item, str) for item in asked):
+        raise invalid("permissions: a list of permissions is expected.")
+    held = Access(platform).held(call.principal, resource, asked)
+    return {"permissions": held} if held else {}
 
 
 def _sent(call: Call) -> Body:

@@ -15,6 +15,7 @@ import shutil
 from pathlib import Path
 
 from services.emulator import archives, requirements, secretmanager
+from services.emulator.access import Access
 from services.emulator.errors import ApiError, invalid
 from services.emulator.platform import Platform
 from services.emulator.processes import Account, Launch
@@ -52,7 +53,7 @@ async def prepare(platform: Platform, body: Body, blob: bytes, revision: int) ->
     key = f"{name.rpartition('/')[2]}-{secrets.token_urlsafe(12)}"
     env = _runtime_env(platform, name, folder, account, key)
     env |= {item["name"]: str(item.get("value", "")) for item in _variables(spec, "env")}
-    hidden = _secret_env(platform, account.project, spec)
+    hidden = _secret_env(platform, account, spec)
     return Launch(
         engine=name,
         folder=folder,
@@ -106,11 +107,11 @@ def _variables(spec: Body, field: str) -> list[Body]:
     return list(spec.get("deploymentSpec", {}).get(field, []))
 
 
-def _secret_env(platform: Platform, project: str, spec: Body) -> dict[str, str]:
-    """Values of the secret variables, read now.
+def _secret_env(platform: Platform, account: Account, spec: Body) -> dict[str, str]:
+    """Values of the secret variables, read now as the engine's account.
 
     Raises:
-        ApiError: a secret or its version does not exist, or is no text.
+        ApiError: a secret or its version does not exist, may not be read, or is no text.
     """
     values: dict[str, str] = {}
     for item in _variables(spec, "secretEnv"):
@@ -119,7 +120,11 @@ def _secret_env(platform: Platform, project: str, spec: Body) -> dict[str, str]:
         version = str(reference.get("version") or "latest")
         what = f"the variable {item['name']} refers to the secret {secret!r}, version {version}"
         try:
-            values[item["name"]] = secretmanager.access(platform, project, secret, version).decode()
+            resource = f"projects/{account.number}/secrets/{secret}"
+            who, permission = f"serviceAccount:{account.email}", "secretmanager.versions.access"
+            value = secretmanager.access(platform, account.project, secret, version)
+            Access(platform).require(who, permission, resource)
+            values[item["name"]] = value.decode()
         except ApiError as error:
             raise ApiError(error.status, f"{what}: {error.message}") from None
         except UnicodeDecodeError:

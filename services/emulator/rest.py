@@ -178,6 +178,8 @@ def route(method: str, path: str, handler: Handler, *, anonymous: bool = False) 
                         "UNAUTHENTICATED", "Request is missing required authentication credential."
                     )
                 principal = OPERATOR
+            url = request.url
+            request.app.state.access.check_call(principal, request.method, url.path, url.query)
             result = await handler(Call(request, await request.body(), principal))
         except ApiError as error:
             return error.response()

@@ -25,6 +25,7 @@ from services.emulator import (
     sessions,
     storage,
 )
+from services.emulator.access import Access
 from services.emulator.errors import ApiError
 from services.emulator.platform import Platform
 
@@ -62,6 +63,7 @@ def create_app(platform: Platform) -> Starlette:
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[hosts])
     app.state.identity = platform.identity
+    app.state.access = Access(platform)
     app.state.platform = platform
     return app
 

@@ -143,6 +143,12 @@ def test_bindings_follow_the_manifests() -> None:
     assert {row for row in got if row[2].startswith("engine/")} == {
         ("router", "aiplatform.user", "engine/marketing"),
         ("router", "aiplatform.user", "engine/supply"),
+        ("router", "aiplatform.sessionUser", "engine/router"),
+        *(
+            (pipeline, "aiplatform.user", f"engine/{agent}")
+            for pipeline in ("deployer", "promote", "rollback")
+            for agent in agents
+        ),
     }
     accessors = {row[0] for row in got if row[1] == "secretmanager.secretAccessor"}
     assert accessors == {name for name, agent in agents.items() if agent.secrets}

@@ -98,6 +98,9 @@ def make(root: Path, cache: Path, endpoint: str, project: str) -> World:
         operation = api(target, "GET", operation["name"])
         engines[agent] = str(operation["response"]["name"])
     bank = engines.pop(names.MEMORY_BANK)
+    members = [f"serviceAccount:{account(agent, project)}" for agent in engines]
+    policy = {"bindings": [{"role": "roles/aiplatform.user", "members": members}]}
+    api(target, "POST", f"projects/{project}:setIamPolicy", {"policy": policy})
     secret = _secret(target, [account(agent, project) for agent in engines])
     document = {
         "schema_version": SCHEMA_VERSION,

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from services.emulator import policies
+from services.emulator.access import Access
 from services.emulator.errors import ApiError
 from services.emulator.platform import Platform
 from services.emulator.rest import Call, Handler, Result, route
@@ -135,10 +136,11 @@ class Buckets:
             raise unmet() if error.status == "ABORTED" else bad_request(error.message) from None
 
     async def test_permissions(self, call: Call) -> Result:
-        """`GET /b/B/iam/testPermissions`: the operator may do everything."""
-        self._objects.bucket(call.path["bucket"])
+        """`GET /b/B/iam/testPermissions`: which of these the caller has."""
+        name = str(self._objects.bucket(call.path["bucket"])["name"])
         asked = call.request.query_params.getlist("permissions")
-        return {"kind": "storage#testIamPermissionsResponse", "permissions": asked}
+        held = Access(self._platform).held(call.principal, _resource(name), asked)
+        return {"kind": "storage#testIamPermissionsResponse", "permissions": held}
 
     def _checked(self, call: Call) -> Body:
         body = self._objects.bucket(call.path["bucket"])

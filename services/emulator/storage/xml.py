@@ -21,7 +21,7 @@ from services.emulator.storage.objects import media
 
 
 class _BucketName(Convertor[str]):
-    regex = "(?!(?:v1beta1|storage|upload|download)/)[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]"
+    regex = "(?!(?:v1beta1|storage|upload|download|compute)/)[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]"
 
     def convert(self, value: str) -> str:
         return value

@@ -44,7 +44,7 @@ class CryptoKey(CollectionKind):
     def foresee(self, provider: Provider, planned: State, prior: State | None) -> None:
         """What this provider does not read stays as it is."""
         del provider, prior
-        for name, empty in (("crypto_key_backend", ""), ("import_only", False), ("primary", [])):
+        for name, empty in (("crypto_key_backend", ""), ("import_only", False), ("primary", None)):
             if planned.get(name) is UNKNOWN:
                 planned[name] = empty
 
