@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from infra.errors import InputError, PlatformError
 
 START_SECONDS = 30.0
-STOP_SECONDS = 8.0
+STOP_SECONDS = 12.0
 DYING_SECONDS = 2.0
 SCHEMA = Path("infra/schema/google.json")
 CODE = "code"

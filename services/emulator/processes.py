@@ -19,7 +19,7 @@ from typing import Any
 RUNNER = Path(__file__).with_name("runner.py")
 START_SECONDS = 60.0
 DRAIN_SECONDS = 30.0
-STOP_SECONDS = 8.0
+STOP_SECONDS = 3.0
 """From SIGTERM to SIGKILL; longer than the runner's own grace."""
 TAIL_LINES = 12
 

@@ -11,6 +11,7 @@ import json
 import sqlite3
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -184,13 +185,13 @@ def route(method: str, path: str, handler: Handler, *, anonymous: bool = False) 
         except ApiError as error:
             return error.response()
         except Exception as error:  # noqa: BLE001 - a fault of ours: the log has it, the client an answer
-            traceback.print_exc()
+            with suppress(OSError):  # the log may be what has no room
+                traceback.print_exc()
             what = f"The local platform failed at {request.method} {request.url.path}"
-            # A full disk is the machine's, and worth saying.
-            known = isinstance(error, OSError | sqlite3.OperationalError)
-            return ApiError(
-                "INTERNAL", f"{what}: {error}" if known else f"{what}; see its log."
-            ).response()
+            # A full disk is the machine's and worth saying; as a 500 clients would try for minutes.
+            if isinstance(error, OSError | sqlite3.OperationalError):
+                return ApiError("FAILED_PRECONDITION", f"{what}: {error}").response()
+            return ApiError("INTERNAL", f"{what}; see its log.").response()
         return result if isinstance(result, Response) else JSONResponse(result)
 
     return Route(path, endpoint, methods=[method])

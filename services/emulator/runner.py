@@ -32,7 +32,7 @@ from typing import Any
 
 STARTED = time.perf_counter()
 KIT = Path(__file__).resolve().parents[2]
-GRACE_SECONDS = 5
+GRACE_SECONDS = 2
 KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep idle connections: else both close one at once, and a request is lost."""
 

@@ -91,7 +91,7 @@ def agents(place: Path, runs: int) -> dict[str, Any]:
                 f'entrypoint = "agents.agent_{number}.agent:app"\n'
                 '[secrets]\nCALLER_SIGNING_KEY = "caller-signing-key"\n'
             )
-        each = [run(root, place / "out", "-m", "infra.main", "local") for _ in range(runs)]
+        each = [run(root, place / "many-out", "-m", "infra.main", "local") for _ in range(runs)]
         found[str(count)] = spread(each)
     return found
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 import pytest
 
+from scripts import settings_reference
 from scripts.main import cli
 from scripts.reference import reference
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROGRAMS = {"scripts/up", "scripts/test"}
+PROGRAMS = {"scripts/up", "scripts/test", "scripts/checkov"}
 
 
 def examples() -> Iterator[tuple[str, str]]:
@@ -48,10 +49,23 @@ def test_every_command_in_a_document_is_one(document: str, line: str) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_link_leads_to_a_file(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+    text = re.sub(r"`[^`\n]*`", "", path.read_text())
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
 def test_the_reference_is_what_help_says() -> None:
     written = (ROOT / "docs" / "reference.md").read_text()
     assert written == reference(), "python -m scripts.reference > docs/reference.md"
+
+
+def test_the_settings_are_those_of_the_model() -> None:
+    written = (ROOT / "docs" / "environments.md").read_text()
+    told = "python -m scripts.settings_reference > docs/environments.md"
+    assert written == settings_reference.reference(), told
+
+
+def test_every_setting_is_explained() -> None:
+    for line in settings_reference.reference().splitlines():
+        if line.startswith("| `"):
+            assert len(line.split(" | ")[2]) > 10, line
