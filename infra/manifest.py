@@ -104,6 +104,8 @@ class AgentManifest(FileModel):
     python: Literal["3.10", "3.11", "3.12", "3.13", "3.14"] = "3.11"
     include: tuple[str, ...] = ()
     """Files beside the code that go into the bundle: globs relative to the agent's folder."""
+    smoke: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    """A question that every deployment asks the agent before it serves; it leaves no trace."""
     requirements: str = "agents/requirements.lock"
     """The hashed lock, relative to the checkout, that becomes the bundle's requirements.txt."""
     renamed_from: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")] | None = None

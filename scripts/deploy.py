@@ -3,44 +3,74 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from infra.errors import InputError
 from scripts import options
 
 if TYPE_CHECKING:
+    from infra.manifest import AgentManifest
+    from scripts.progress import Progress
+    from services.release.deploy import Wanted
     from services.release.plan import Plan
+    from services.release.site import Site
 
 
 @click.command("deploy", short_help="Deploy the agents to an environment.")
 @options.environment
+@click.argument("agents", metavar="[AGENT]...", nargs=-1)
 @click.option("--plan", "only_plan", is_flag=True, help="Show what would change; change nothing.")
+@click.option("--keep-going", is_flag=True, help="Let agents that work go on when another fails.")
+@click.option("--resume", is_flag=True, help="Finish the deployment that was interrupted.")
+@click.option("--abort", is_flag=True, help="Bring back what served before the interrupted one.")
 @options.as_json
 @click.pass_obj
-def command(root: Path, env: str, platform: Any, only_plan: bool, as_json: bool) -> None:
-    """Package the agents and deploy them to ENV; where nothing differs, nothing is written."""
-    from infra import manifest, settings
+def command(
+    root: Path,
+    env: str,
+    platform: Any,
+    agents: tuple[str, ...],
+    only_plan: bool,
+    keep_going: bool,
+    resume: bool,
+    abort: bool,
+    as_json: bool,
+) -> None:
+    """Package the agents (default: all) and deploy them to ENV, all of them or none.
+
+    Where nothing differs, nothing is written. New revisions serve only when every agent's is
+    verified; when one fails, all go back to what they served.
+
+    \b
+    slipway deploy dev --plan
+    slipway deploy dev router
+    slipway deploy dev --resume
+    """
+    from infra import settings
     from scripts.progress import Progress
     from services.connection import connect
-    from services.platform import home
     from services.release.deploy import deploy, plan_only
-    from services.release.packaging import package_all
+    from services.release.site import Site
     from services.release.target import read_descriptor
 
-    environment = settings.load(root, env, platform)
-    agents = manifest.load_all(root)
-    target = connect(root, environment)
-    descriptor = read_descriptor(target)
+    if resume + abort + only_plan > 1 or ((resume or abort) and (agents or keep_going)):
+        raise InputError("--plan, --resume and --abort go alone", fix="slipway deploy --help")
+    target = connect(root, settings.load(root, env, platform))
+    site = Site(target, read_descriptor(target))
     with Progress(quiet=as_json) as progress:
-        with progress.step("package") as step:
-            bundles = package_all(root, agents, home(root) / "cache", step.say)
+        if resume or abort:
+            take_up(site, progress, resume=resume, as_json=as_json)
+            return
+        wanted = build(root, site, agents, progress)
         if only_plan:
-            show(plan_only(target, descriptor, manifests=agents, bundles=bundles), as_json=as_json)
+            show(plan_only(site, wanted), as_json=as_json)
             return
         with progress.step("deploy") as step:
-            done = deploy(root, target, descriptor, manifests=agents, bundles=bundles, say=step.say)
+            done = deploy(root, site, wanted, step.say, keep_going=keep_going)
             step.detail = f"release {done.release}"
     if as_json:
         document = {"release": done.release, "number": done.number, "changed": done.changed}
@@ -50,6 +80,54 @@ def command(root: Path, env: str, platform: Any, only_plan: bool, as_json: bool)
         click.echo(f"Release {done.release}: {names} (deployment {done.number}).")
     else:
         click.echo(f"Release {done.release} is live already; nothing was changed.")
+
+
+def build(root: Path, site: Site, agents: tuple[str, ...], progress: Progress) -> Wanted:
+    """Packages the agents; those that were not named keep the bundle that they serve."""
+    from infra import manifest
+    from services.platform import home
+    from services.release.deploy import Wanted
+    from services.release.packaging import package_all
+
+    known = manifest.load_all(root)
+    for name in agents:
+        if name not in known:
+            raise InputError(
+                f"there is no agent {name!r}", where="agents", fix=f"known: {', '.join(known)}"
+            )
+    chosen = {name: known[name] for name in agents or known}
+    with progress.step("package") as step:
+        bundles = package_all(root, chosen, home(root) / "cache", step.say)
+    if agents:
+        bundles = serving(site, known, agents) | bundles
+    ordered = {name: bundles[name] for name in known if name in bundles}
+    return Wanted(known, ordered, frozenset(agents))
+
+
+def serving(site: Site, known: Mapping[str, AgentManifest], agents: tuple[str, ...]) -> Any:
+    """The stored bundles of the agents that were not named, where they serve any."""
+    from services.release.live import live_release
+
+    live = live_release(site.target, site.descriptor)
+    return {
+        name: site.stored(agent.release, name)
+        for name, agent in live.agents.items()
+        if name in known and name not in agents and agent.release
+    }
+
+
+def take_up(site: Site, progress: Progress, *, resume: bool, as_json: bool) -> None:
+    """Finishes, or undoes, the deployment that was interrupted."""
+    from services.release import recovery
+
+    with progress.step("resume" if resume else "abort") as step:
+        done = (recovery.resume if resume else recovery.abort)(site, step.say)
+        step.detail = f"deployment {done.number}"
+    if as_json:
+        click.echo(json.dumps({"number": done.number, "status": done.status}, indent=1))
+        return
+    end = f"release {done.release} is live" if resume else "what served before serves again"
+    click.echo(f"Deployment {done.number}: {end}.")
 
 
 def show(plan: Plan, *, as_json: bool) -> None:

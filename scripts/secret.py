@@ -34,7 +34,7 @@ def command() -> None:
 @click.pass_obj
 def list_(root: Path, env: str, platform: Any, as_json: bool) -> None:
     """List ENV's secrets: versions, who uses them, and what each engine is pinned to."""
-    from services.release.deploy import read_engines
+    from services.release.live import read_engines
     from services.release.rotate import pinned, users
     from services.release.secrets import Vault
     from services.release.transport import Transport
@@ -105,6 +105,7 @@ def rotate(
     from services.release.rotate import rotate as run
     from services.release.rotate import users
     from services.release.secrets import ENABLED, Vault
+    from services.release.site import Site
 
     target, descriptor, agents = _connect(root, env, platform)
     _require_declared(agents, secret)
@@ -121,7 +122,7 @@ def rotate(
     elif not yes:
         raise InputError("this needs a confirmation, and there is no terminal", fix="add --yes")
     with Progress(quiet=as_json) as progress, progress.step("rotate") as step:
-        done = run(target, descriptor, agents, secret, value, step.say)
+        done = run(Site(target, descriptor), agents, secret, value, step.say)
         step.detail = f"{secret} is at version {done.version}"
     if as_json:
         click.echo(json.dumps(vars(done)))

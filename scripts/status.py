@@ -35,7 +35,7 @@ def read(root: Path, env: Any) -> dict[str, Any]:
     """
     from infra import manifest
     from services.connection import connect
-    from services.release.deploy import live_release
+    from services.release.live import live_release
     from services.release.target import read_descriptor
 
     target = connect(root, env)

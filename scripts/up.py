@@ -238,13 +238,12 @@ class Run:
         descriptor: Descriptor,
         packing: Future[dict[str, Bundle]],
     ) -> None:
-        from services.release.deploy import deploy
+        from services.release.deploy import Wanted, deploy
+        from services.release.site import Site
 
-        bundles = packing.result()
+        wanted = Wanted(self.agents, packing.result())
         with progress.step("deploy") as step:
-            done = deploy(
-                self.root, target, descriptor, manifests=self.agents, bundles=bundles, say=step.say
-            )
+            done = deploy(self.root, Site(target, descriptor), wanted, step.say)
             self.release, self.deployment, self.deployed = done.release, done.number, done.changed
             self.update_seconds = done.seconds.get("update")
             step.detail = f"release {done.release} " + (

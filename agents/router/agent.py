@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agentplatform.frameworks.adk import AdkApp
 from google.adk.agents import BaseAgent
 from google.adk.apps.app import App
 
-from agents.shared import services
+from agents.shared import self_report, services
 from agents.shared.settings import quiet
 
 APP_NAME = "acme"
@@ -23,6 +25,18 @@ class RouterApp(AdkApp):
         quiet()
         self._tmpl_attrs["app"] = build(APP_NAME)
         super().set_up()
+
+    async def self_report(self, question: str = "") -> dict[str, Any]:
+        """Which files this process runs from, and its answer to a question that leaves no trace."""
+        from agents.router.workflow import build
+
+        return await self_report.report(build(APP_NAME), question)
+
+    def register_operations(self) -> dict[str, list[str]]:
+        """The template's, and the report."""
+        operations = dict(super().register_operations())
+        operations["async"] = [*operations["async"], self_report.METHOD]
+        return operations
 
     def _get_project_id(self, project: str) -> str:
         """The original asks Resource Manager when the project is given by its number."""

@@ -16,7 +16,7 @@ from typing import Any
 from a2a.types import AgentSkill
 from agentplatform.frameworks.a2a import A2aAgent, create_agent_card
 
-from agents.shared import caller
+from agents.shared import caller, self_report
 from agents.shared.findings import Reply
 from agents.shared.semantic import catalog
 from agents.shared.settings import chosen, quiet
@@ -39,6 +39,22 @@ Weeks are written as in 2026-W36.
 """
 
 
+class Specialist(A2aAgent):
+    """An A2aAgent that can be asked what it runs from."""
+
+    async def self_report(self, question: str = "") -> dict[str, Any]:
+        """Which files this process runs from, and its answer to a question that leaves no trace."""
+        from google.adk.apps.app import App
+
+        given = self._tmpl_attrs["agent_executor_kwargs"]
+        agent = _agent(given["name"], given["description"], given["data"])
+        return await self_report.report(App(name=given["name"], root_agent=agent), question)
+
+    def register_operations(self) -> dict[str, list[str]]:
+        """The template's, and the report."""
+        return {**super().register_operations(), "async": [self_report.METHOD]}
+
+
 def specialist(name: str, description: str, data: Path) -> A2aAgent:
     """The deployable object of the agent `name`, which owns the CSV files in the folder `data`.
 
@@ -59,7 +75,7 @@ def specialist(name: str, description: str, data: Path) -> A2aAgent:
         skills=skills,
         default_output_modes=["application/json"],
     )
-    return A2aAgent(
+    return Specialist(
         agent_card=card,
         task_store_builder=_task_store,
         agent_executor_builder=_executor,

@@ -23,6 +23,7 @@ from services.emulator import (
     memories,
     policies,
     proxy,
+    revisions,
     sessions,
 )
 from services.emulator.access import ACT_AS, Access
@@ -37,6 +38,8 @@ _FILTERS = frozenset({"name", "displayName", "description", "labels", "createTim
 def routes(platform: Platform) -> list[BaseRoute]:
     """Its REST routes."""
     api = AgentRuntime(platform)
+    many = engines.PATH + "/runtimeRevisions"
+    one = many + "/{revision:id}"
     operation = engines.LOCATION_PATH + "/{parent:rest}/operations/{operation:id}"
     return [
         route("GET", operation, api.operation),
@@ -44,6 +47,11 @@ def routes(platform: Platform) -> list[BaseRoute]:
         route("GET", engines.COLLECTION_PATH, api.list),
         route("POST", engines.PATH + ":query", api.query),
         route("POST", engines.PATH + ":streamQuery", api.stream_query),
+        route("GET", many, api.revisions),
+        route("GET", one, api.revision),
+        route("DELETE", one, api.delete_revision),
+        route("POST", one + ":query", api.query_revision),
+        route("POST", one + ":streamQuery", api.query_revision),
         route("GET", engines.PATH, api.get),
         route("PATCH", engines.PATH, api.update),
         route("DELETE", engines.PATH, api.delete),
@@ -91,6 +99,7 @@ class AgentRuntime:
             "name": f"{parent}/reasoningEngines/{self._store.next_id('engine')}",
             "createTime": time,
             "updateTime": time,
+            "etag": self._etag(),
         }
         if blob is None:
             self._store.put(engines.KIND, engine["name"], engine)
@@ -111,14 +120,19 @@ class AgentRuntime:
     async def update(self, call: Call) -> Result:
         """PATCH by mask; a change of `spec` deploys."""
         current = engines.find(self._platform, call)
+        etag = call.body.get("etag")
+        if etag and etag != current.get("etag"):
+            raise ApiError("ABORTED", f"{current['name']} was changed since this etag was read.")
         body = masks.check(call.body, masks.ENGINE, "reasoning_engine")
         blob = _take_archive(body)
         self._check_act_as(call, body)
         mask, name = call.query.get("updateMask"), str(current["name"])
         change = partial(self._changed, call, name, body, mask)
         engine, answer = change()
+        revisions.check(self._platform, engine)
         if not masks.touches(mask, body, masks.ENGINE, "spec"):
             self._store.put(engines.KIND, name, engine)
+            deployments.route_traffic(self._platform, engine)
             return self._platform.operations.done(name, answer)
         deployments.check(engine.get("spec", {}))
         if blob is not None and archives.digest(blob) != engines.digest(engine):
@@ -141,11 +155,43 @@ class AgentRuntime:
             memories.remove_all(self._store, name)
             self._store.delete(engines.KIND, name)
             policies.remove(self._store, name)
-            self._store.delete(deployments.REVISION, name)
+            revisions.remove_all(self._store, name)
             self._platform.processes.stop(name)
             launches.remove(self._platform, name)
         empty = {"@type": "type.googleapis.com/google.protobuf.Empty"}
         return self._platform.operations.done(name, empty)
+
+    async def revisions(self, call: Call) -> Result:
+        """GET of an engine's revisions, the newest first."""
+        found = revisions.of(self._store, str(engines.find(self._platform, call)["name"]))
+        shown = [revisions.shown(body) for body in reversed(found)]
+        return page(shown, call, "reasoningEngineRuntimeRevisions")
+
+    async def revision(self, call: Call) -> Result:
+        """GET of one revision."""
+        return revisions.shown(self._revision(call))
+
+    async def delete_revision(self, call: Call) -> Result:
+        """DELETE of a revision; one with traffic, or the latest, stays."""
+        engine, body = engines.find(self._platform, call), self._revision(call)
+        latest = revisions.of(self._store, str(engine["name"]))[-1]
+        if body["name"] in revisions.split(self._store, engine) or body == latest:
+            raise ApiError("FAILED_PRECONDITION", f"{body['name']} serves, or is the latest.")
+        self._store.delete(revisions.KIND, str(body["name"]))
+        empty = {"@type": "type.googleapis.com/google.protobuf.Empty"}
+        return self._platform.operations.done(str(engine["name"]), empty)
+
+    async def query_revision(self, call: Call) -> Result:
+        """POST of `runtimeRevisions/R:query` and `:streamQuery`."""
+        name = str(engines.find(self._platform, call)["name"])
+        revision = str(self._revision(call)["name"])
+        stream = call.request.url.path.endswith(":streamQuery")
+        return await proxy.query(self._platform, name, call, stream=stream, revision=revision)
+
+    def _revision(self, call: Call) -> Body:
+        engine = engines.find(self._platform, call)
+        name = f"{engine['name']}/runtimeRevisions/{call.path['revision']}"
+        return revisions.find(self._store, name)
 
     async def query(self, call: Call) -> Result:
         """POST of `:query`."""
@@ -174,8 +220,12 @@ class AgentRuntime:
         current = self._store.get(engines.KIND, name)
         if current is None:
             raise not_found(name)
-        engine = {**masks.merge(current, body, mask, masks.ENGINE), "updateTime": now()}
+        engine = masks.merge(current, body, mask, masks.ENGINE)
+        engine |= {"updateTime": now(), "etag": self._etag()}
         return engine, _answer(call, engine)
+
+    def _etag(self) -> str:
+        return f'"{self._store.next_id("etag"):x}"'
 
     def _deploy(self, name: str, change: deployments.Change, blob: bytes | None) -> Body:
         operation = self._platform.operations.start(name)

@@ -10,14 +10,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from services.emulator import archives, engines, launches
+from services.emulator import archives, engines, launches, revisions
 from services.emulator.errors import ApiError, invalid
 from services.emulator.platform import Platform
 from services.emulator.processes import Running, StartError
 from services.emulator.state import Body
 
 WAIT_SECONDS = 30.0
-REVISION = "engine_revision"
 Change = Callable[[], tuple[Body, Body]]
 LOG = logging.getLogger("slipway.platform")
 
@@ -93,14 +92,18 @@ async def deploy(
     name = operation.rpartition("/operations/")[0]
     try:
         async with platform.processes.lock(name):
+            if platform.operations.fails(operation):
+                raise ApiError("INTERNAL", "This failure was ordered.")
             body, _ = change()
             if engines.digest(body) is None:
                 platform.processes.stop(name)
+                revisions.remove_all(platform.store, name)
             else:
                 await _replace(platform, body, blob)
             body, response = change()
             platform.store.put(engines.KIND, name, body)
-            launches.tidy(platform, name, engines.digest(body))
+            launches.tidy(platform, body)
+            platform.processes.stop(name, keep=_wanted(platform, body))
         platform.operations.succeed(operation, response)
     except ApiError as error:
         platform.operations.fail(operation, error.status, f"{name}: {error.message}")
@@ -124,8 +127,8 @@ async def _replace(platform: Platform, body: Body, blob: bytes | None) -> None:
         launches.discard(platform, name, revision)
         raise
     archives.keep(folder, blob)
-    platform.store.put(REVISION, name, {"revision": revision})
-    platform.processes.switch(running)
+    revisions.record(platform.store, body, revision)
+    platform.processes.add(running)
 
 
 async def _start(platform: Platform, body: Body, blob: bytes, revision: int) -> Running:
@@ -133,16 +136,29 @@ async def _start(platform: Platform, body: Body, blob: bytes, revision: int) -> 
     return await platform.processes.start(launch)
 
 
-async def serving(platform: Platform, name: str) -> Running:
-    """The engine's process; one that has ended is started again, one that starts is waited for.
+def route_traffic(platform: Platform, body: Body) -> None:
+    """Ends the processes of revisions that have no traffic any more."""
+    platform.processes.stop(str(body["name"]), keep=_wanted(platform, body))
+
+
+def _wanted(platform: Platform, body: Body) -> set[str]:
+    """The revisions whose processes stay: those with traffic, and the latest."""
+    latest = [str(r["name"]) for r in revisions.of(platform.store, str(body["name"]))[-1:]]
+    return {*revisions.split(platform.store, body), *latest}
+
+
+async def serving(platform: Platform, name: str, revision: str | None = None) -> Running:
+    """The process that answers: of `revision`, or of the one that traffic goes to.
+
+    One that has ended is started again, one that starts is waited for.
 
     Raises:
         ApiError: FAILED_PRECONDITION when nothing is deployed, UNAVAILABLE when it does not start.
     """
-    if (running := platform.processes.current(name)) is not None:
+    revision = revision or revisions.choose(platform.store, _deployed(platform, name))
+    if (running := platform.processes.current(revision)) is not None:
         return running
-    _deployed(platform, name)
-    task = asyncio.create_task(_restart(platform, name))
+    task = asyncio.create_task(_restart(platform, name, revision))
     try:
         return await asyncio.wait_for(asyncio.shield(task), WAIT_SECONDS)
     except TimeoutError:
@@ -152,15 +168,16 @@ async def serving(platform: Platform, name: str) -> Running:
         raise ApiError("UNAVAILABLE", f"{name} does not start: {error}") from None
 
 
-async def _restart(platform: Platform, name: str) -> Running:
+async def _restart(platform: Platform, name: str, revision: str) -> Running:
     async with platform.processes.lock(name):
-        if (running := platform.processes.current(name)) is not None:
+        if (running := platform.processes.current(revision)) is not None:
             return running
-        body = _deployed(platform, name)
-        blob = archives.path(launches.files(platform, name), str(engines.digest(body))).read_bytes()
-        kept = platform.store.get(REVISION, name) or {"revision": 0}
-        running = await _start(platform, body, blob, int(kept["revision"]))
-        platform.processes.switch(running)
+        body, kept = _deployed(platform, name), revisions.find(platform.store, revision)
+        blob = archives.path(launches.files(platform, name), str(engines.digest(kept))).read_bytes()
+        spec = {**body["spec"], **kept["spec"]}
+        number = revisions.number_of(revision)
+        running = await _start(platform, {**body, "spec": spec}, blob, number)
+        platform.processes.add(running)
         return running
 
 
@@ -173,11 +190,15 @@ def _deployed(platform: Platform, name: str) -> Body:
 
 async def start_all(platform: Platform) -> None:
     """Starts every engine that was deployed; one that does not start is tried again when asked."""
-    names = [str(body["name"]) for body in platform.store.list(engines.KIND)
-             if engines.digest(body)]  # fmt: skip
-    results = await asyncio.gather(
-        *(serving(platform, name) for name in names), return_exceptions=True
-    )
-    for name, result in zip(names, results, strict=True):
+    wanted = [
+        (str(body["name"]), revision)
+        for body in platform.store.list(engines.KIND)
+        if engines.digest(body)
+        for revision, percent in revisions.split(platform.store, body).items()
+        if percent
+    ]
+    starting = (serving(platform, name, revision) for name, revision in wanted)
+    results = await asyncio.gather(*starting, return_exceptions=True)
+    for (_, revision), result in zip(wanted, results, strict=True):
         if isinstance(result, BaseException):
-            LOG.warning("%s does not serve: %s", name, result)
+            LOG.warning("%s does not serve: %s", revision, result)

@@ -14,14 +14,14 @@ import secrets
 import shutil
 from pathlib import Path
 
-from services.emulator import archives, requirements, secretmanager
+from services.emulator import archives, requirements, revisions, secretmanager
 from services.emulator.access import Access
 from services.emulator.errors import ApiError, invalid
 from services.emulator.platform import Platform
 from services.emulator.processes import Account, Launch
 from services.emulator.state import Body
 
-KEPT_SOURCES, KEPT_LOGS = 2, 5
+KEPT_SOURCES, KEPT_LOGS = 3, 10
 
 
 def files(platform: Platform, name: str) -> Path:
@@ -56,6 +56,7 @@ async def prepare(platform: Platform, body: Body, blob: bytes, revision: int) ->
     hidden = _secret_env(platform, account, spec)
     return Launch(
         engine=name,
+        revision=revisions.name_of(name, revision),
         folder=folder,
         log=folder.with_suffix(".log"),
         module=python.get("entrypointModule", "agent"),
@@ -132,20 +133,26 @@ def _secret_env(platform: Platform, account: Account, spec: Body) -> dict[str, s
     return values
 
 
-def tidy(platform: Platform, name: str, digest: str | None) -> None:
-    """Keeps the archive with this digest, the newest unpacked sources and the newest logs.
+def tidy(platform: Platform, body: Body) -> None:
+    """Keeps the archives of all revisions that are kept, the newest sources and the newest logs.
 
-    The source before the newest stays: a process that still answers may import from it.
+    A source stays for a while: a process that still answers may import from it, and one that is
+    asked again has it unpacked anew.
     """
+    name = str(body["name"])
     folder = files(platform, name)
+    wanted = {archives.path(folder, digest) for digest in revisions.prune(platform.store, body)}
     for archive in folder.glob("*.tar.gz"):
-        if archive != archives.path(folder, str(digest)):
+        if archive not in wanted:
             archive.unlink()
-    revisions = sorted((int(log.stem) for log in folder.glob("*.log")), reverse=True)
-    for revision in revisions[KEPT_SOURCES:]:
-        discard(platform, name, revision)
-    for revision in revisions[KEPT_LOGS:]:
-        (folder / f"{revision}.log").unlink()
+    serving = {revisions.number_of(r) for r in revisions.split(platform.store, body)}
+    numbers = sorted((int(log.stem) for log in folder.glob("*.log")), reverse=True)
+    for number in numbers[KEPT_SOURCES:]:
+        if number not in serving:
+            discard(platform, name, number)
+    for number in numbers[KEPT_LOGS:]:
+        if number not in serving:
+            (folder / f"{number}.log").unlink()
 
 
 def discard(platform: Platform, name: str, revision: int) -> None:

@@ -22,15 +22,27 @@ class Operations:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._ended: dict[str, asyncio.Event] = {}
+        self._spoil: str | None = None
+        self._spoiled: dict[str, str] = {}
 
     def start(self, parent: str, *, metadata: Body | None = None) -> Body:
         """A new operation that is not done; without a parent its name is `operations/ID`."""
         place = f"{parent}/operations" if parent else "operations"
         name = f"{place}/{self._store.next_id('operation')}"
         self._ended[name] = asyncio.Event()
+        if self._spoil is not None:
+            self._spoiled[name], self._spoil = self._spoil, None
         time = now()
         meta = {"genericMetadata": {"createTime": time, "updateTime": time}, **(metadata or {})}
         return self._store.put(KIND, name, {"name": name, "metadata": meta})
+
+    def spoil_next(self, how: str) -> None:
+        """The next operation that starts `fails` before its effect, or `hangs` for ever."""
+        self._spoil = how
+
+    def fails(self, name: str) -> bool:
+        """Whether it was ordered to fail before its effect."""
+        return self._spoiled.get(name) == "fails"
 
     def succeed(self, name: str, response: Body) -> Body:
         """Ends it with a response, which carries its own `@type`."""
@@ -75,6 +87,8 @@ class Operations:
         body = self._store.get(KIND, name)
         if body is None:
             raise ApiError("INTERNAL", f"unknown operation {name}")
+        if self._spoiled.get(name) == "hangs":
+            return body
         body["metadata"].get("genericMetadata", {})["updateTime"] = now()
         self._store.put(KIND, name, {**body, **outcome})
         if event := self._ended.pop(name, None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -31,6 +32,8 @@ class Platform:
     identity: Identity = field(default_factory=Identity)
     operations: Operations = field(init=False)
     processes: Processes = field(default_factory=Processes)
+    faults: list[Any] = field(default_factory=list)
+    """What was ordered to go wrong (faults.py)."""
     http: httpx.AsyncClient = field(default_factory=_client)
     """Talks to the engines' processes."""
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,8 @@ class Launch:
     """What to start. `key` is the path of its metadata server, which no other process knows."""
 
     engine: str
+    revision: str
+    """Full name of the runtime revision."""
     folder: Path
     """The unpacked archive."""
     log: Path
@@ -73,7 +75,7 @@ class Running:
 
 
 class Processes:
-    """The process of each engine that has one."""
+    """The processes of engines, by the revision that each serves."""
 
     def __init__(self) -> None:
         self._current: dict[str, Running] = {}
@@ -86,9 +88,9 @@ class Processes:
         """Held by whoever changes the engine or its process."""
         return self._locks.setdefault(engine, asyncio.Lock())
 
-    def current(self, engine: str) -> Running | None:
-        """The process that serves the engine; None when there is none or it has ended."""
-        running = self._current.get(engine)
+    def current(self, revision: str) -> Running | None:
+        """The process that serves the revision; None when there is none or it has ended."""
+        running = self._current.get(revision)
         return running if running is not None and running.alive else None
 
     def account(self, key: str) -> Account | None:
@@ -96,7 +98,7 @@ class Processes:
         return self._accounts.get(key)
 
     async def start(self, launch: Launch) -> Running:
-        """Starts a process and waits until it serves; it is not yet the engine's current one.
+        """Starts a process and waits until it serves; it is not yet its revision's current one.
 
         Raises:
             StartError: it ended, or did not serve in time.
@@ -130,18 +132,16 @@ class Processes:
         self._started.append(running)
         return running
 
-    def switch(self, running: Running) -> None:
-        """Makes it the engine's process; the one before answers what it has begun, and ends."""
-        before = self._current.get(running.launch.engine)
-        self._current[running.launch.engine] = running
-        if before is not None:
-            self._later(self._retire(before))
+    def add(self, running: Running) -> None:
+        """Makes it its revision's process."""
+        self._current[running.launch.revision] = running
 
-    def stop(self, engine: str) -> None:
-        """Ends the engine's process, if it has one."""
-        running = self._current.pop(engine, None)
-        if running is not None:
-            self._later(self._retire(running))
+    def stop(self, engine: str, *, keep: Collection[str] = ()) -> None:
+        """Ends the engine's processes but those of `keep`, once they answered what they began."""
+        for revision, running in list(self._current.items()):
+            if running.launch.engine == engine and revision not in keep:
+                del self._current[revision]
+                self._later(self._retire(running))
 
     async def stop_all(self) -> None:
         """Ends every process now, and waits."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from functools import partial
 
 import httpx
 from starlette.responses import Response, StreamingResponse
@@ -27,8 +28,13 @@ _GOOGLE = re.compile(rb"https://[a-z0-9-]+-aiplatform\.googleapis\.com")
 _CARD = re.compile(r"/(extendedAgentCard|card|agent-card\.json)$")
 
 
-async def query(platform: Platform, engine: str, call: Call, *, stream: bool) -> Response:
+async def query(
+    platform: Platform, engine: str, call: Call, *, stream: bool, revision: str | None = None
+) -> Response:
     """`:query` or `:streamQuery`; the API's `classMethod` is the runtime's `class_method`.
+
+    Args:
+        revision: the one that is asked; None: the one that traffic goes to.
 
     Raises:
         ApiError: the engine cannot be asked.
@@ -37,7 +43,8 @@ async def query(platform: Platform, engine: str, call: Call, *, stream: bool) ->
     inner = {"class_method": body.get("classMethod") or "", "input": body.get("input") or {}}
     path = "/api/stream_reasoning_engine" if stream else "/api/reasoning_engine"
     content = json.dumps(inner).encode()
-    return await _forward(platform, engine, call, path, content, in_band=stream)
+    asked = partial(deployments.serving, platform, engine, revision)
+    return await _forward(platform, engine, call, path, content, in_band=stream, serving=asked)
 
 
 async def a2a(platform: Platform, engine: str, call: Call) -> Response:
@@ -47,7 +54,8 @@ async def a2a(platform: Platform, engine: str, call: Call) -> Response:
         ApiError: the engine cannot be asked.
     """
     path = f"/a2a/{call.path['rest']}"
-    response = await _forward(platform, engine, call, path, call.raw, in_band=False)
+    asked = partial(deployments.serving, platform, engine)
+    response = await _forward(platform, engine, call, path, call.raw, in_band=False, serving=asked)
     if not _CARD.search(path) or not isinstance(response, StreamingResponse):
         return response
     parts = [part async for part in response.body_iterator]
@@ -58,9 +66,16 @@ async def a2a(platform: Platform, engine: str, call: Call) -> Response:
 
 
 async def _forward(
-    platform: Platform, engine: str, call: Call, path: str, content: bytes, *, in_band: bool
+    platform: Platform,
+    engine: str,
+    call: Call,
+    path: str,
+    content: bytes,
+    *,
+    in_band: bool,
+    serving: Callable[[], Awaitable[Running]],
 ) -> Response:
-    running = await deployments.serving(platform, engine)
+    running = await serving()
     request = platform.http.build_request(
         call.request.method,
         f"http://127.0.0.1:{running.port}{path}",

@@ -12,11 +12,13 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from services.emulator import (
     agentruntime,
     catalog,
     cloudbuild,
+    faults,
     iam,
     memorybank,
     metadata,
@@ -44,9 +46,9 @@ SERVICES = (
 )
 
 
-def create_app(platform: Platform) -> Starlette:
+def create_app(platform: Platform) -> ASGIApp:
     """The application; its lifespan starts what runs beside REST (engines) and stops it."""
-    routes: list[BaseRoute] = [Route("/healthz", _healthz)]
+    routes: list[BaseRoute] = [Route("/healthz", _healthz), *faults.routes(platform)]
     for service in SERVICES:
         routes += service.routes(platform)
     routes.append(
@@ -65,7 +67,8 @@ def create_app(platform: Platform) -> Starlette:
     app.state.identity = platform.identity
     app.state.access = Access(platform)
     app.state.platform = platform
-    return app
+    # Outermost: a reset needs the server's own connection.
+    return faults.Faults(app, platform)
 
 
 async def _healthz(request: Request) -> Response:

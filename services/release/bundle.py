@@ -38,6 +38,8 @@ class Bundle:
     size: int
     """Bytes of the uncompressed tar."""
     files: int
+    tree: str
+    """SHA-256 (hex) over its files' digests, as a deployed agent reports it (agents/shared)."""
     requirements: str
     """SHA-256 (hex) of requirements.txt."""
     framework: str
@@ -91,6 +93,12 @@ def compress(tar: bytes, files: Sequence[SourceFile], agent: str) -> bytes:
             fix="keep large data in a bucket and read it from there",
         )
     return archive
+
+
+def tree(files: Sequence[SourceFile]) -> str:
+    """SHA-256 of the lines `SHA-256 OF THE FILE  PATH`, sorted by path."""
+    ordered = sorted(files, key=lambda file: file.path)
+    return digest("".join(f"{digest(f.data)}  {f.path}\n" for f in ordered).encode())
 
 
 def digest(data: bytes) -> str:

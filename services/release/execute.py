@@ -1,102 +1,199 @@
-"""Carries out a plan: one PATCH for each engine that differs, side by side, each read back.
+"""Carries out a plan: all of it, or none of it.
 
-The operation's name is on record before it is waited for. An engine that failed does not stop the
-others: each is whole, in its old or its new state, when this returns or raises.
+    pin      traffic stays at the revisions that serve, whatever is deployed meanwhile
+    update   one PATCH for each engine that differs, side by side, each read back
+    verify   each new revision is asked what it runs from, and its smoke question
+    move     traffic goes to the new revisions: those that are called first, their callers last
+
+A step that is done already is not done again, so a deployment that was killed is finished by
+carrying out the same plan once more. When a step fails, the engines go back to what they served:
+traffic at once, then the spec, so that no engine keeps a spec that does not serve.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from infra.errors import RemoteError
+from services.release import spec, traffic, verify
+from services.release.bundle import Bundle
 from services.release.journal import Journal
+from services.release.lease import Held
 from services.release.parallel import side_by_side
-from services.release.plan import AgentPlan, Plan, compare
+from services.release.plan import AgentPlan, Before, Plan, compare
 from services.release.transport import Transport
+from services.release.waiting import wait
 
 AT_ONCE = 8
-"""Engines that are updated side by side."""
-DEADLINE_SECONDS = 1800.0
-"""How long an update may take; the cloud builds an image from the source."""
-FIRST_PAUSE_SECONDS = 0.2
-LONGEST_PAUSE_SECONDS = 5.0
+"""Engines that are worked on side by side."""
 
 Say = Callable[[str], None]
+Step = Callable[[AgentPlan], None]
 
 
-def execute(transport: Transport, plan: Plan, journal: Journal, say: Say) -> None:
-    """Updates every engine that differs, waits until it serves, and compares it with what was sent.
+@dataclass(frozen=True)
+class Execution:
+    """One deployment that runs. `stored` gives a release's bundle of one agent."""
 
-    Raises:
-        RemoteError: at least one engine failed; all that failed are named.
-    """
-    calls = {
-        agent.agent: partial(_update, transport, agent, journal, say) for agent in plan.changed
-    }
-    results = side_by_side(calls, at_most=AT_ONCE)
-    failures = {name: result for name, result in results.items() if isinstance(result, Exception)}
-    if not failures:
-        return
-    unforeseen = [error for error in failures.values() if not isinstance(error, RemoteError)]
-    if unforeseen or len(failures) == 1:
-        raise next(iter(unforeseen or failures.values()))
-    told = [f"{e.where}: {e.what}" for e in failures.values() if isinstance(e, RemoteError)]
-    raise RemoteError(
-        "\n".join([f"{len(failures)} of {len(calls)} updates failed", *told]),
-        where=plan.environment,
-        fix="correct what is named above, then run the same command again; "
-        "an engine that failed serves what it served before",
-    )
+    transport: Transport
+    plan: Plan
+    journal: Journal
+    lease: Held
+    stored: Callable[[str, str], Bundle]
+    say: Say
+    keep_going: bool = False
 
+    def run(self) -> None:
+        """Does every step; on a failure, goes back first.
 
-def wait(
-    transport: Transport, operation: Mapping[str, Any], deadline: float = DEADLINE_SECONDS
-) -> dict[str, Any]:
-    """The operation once it is done; asks soon at first, then every few seconds.
+        Raises:
+            RemoteError: at least one engine failed; all that failed are named.
+        """
+        going = list(self.plan.changed)
+        failures: dict[str, Exception] = {}
+        steps: list[tuple[Step, Sequence[AgentPlan]]] = [
+            (self._pin, going),
+            (self._update, going),
+            (self._verify, going),
+            *((self._move, wave) for wave in _waves(going)),
+        ]
+        for step, agents in steps:
+            failures |= self._side_by_side(step, [a for a in agents if a.agent not in failures])
+            if failures and not self.keep_going:
+                break
+        if not failures:
+            return
+        back = [a for a in going if not self.keep_going or a.agent in failures]
+        self._go_back(back, failures)
+        raise _told(failures, self.plan.environment)
 
-    Raises:
-        RemoteError: it is not done after `deadline` seconds.
-    """
-    end = time.monotonic() + deadline
-    pause = FIRST_PAUSE_SECONDS
-    current = dict(operation)
-    while not current.get("done"):
-        asked = time.monotonic()
-        current = transport.operation(str(operation["name"]))
-        if current.get("done"):
-            break
-        if time.monotonic() > end:
-            raise RemoteError(
-                f"the operation is not done after {deadline:.0f} s; it goes on",
-                where=str(operation["name"]),
-                fix="run the same command again: it waits for it, then goes on from there",
-            )
-        # A server that held the answer has made us wait already.
-        time.sleep(max(0.0, pause - (time.monotonic() - asked)))
-        pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
-    return current
+    def restore(self) -> None:
+        """Brings every engine of the plan back to what it served before.
 
+        Raises:
+            RemoteError: an engine could not be brought back.
+        """
+        self._go_back(list(self.plan.agents), {})
 
-def _update(transport: Transport, agent: AgentPlan, journal: Journal, say: Say) -> None:
-    started = time.monotonic()
-    say(f"{agent.agent}: updating")
-    try:
-        operation = transport.patch_spec(agent.engine, agent.spec, agent.bundle.archive)
-        journal.note(agent.agent, operation=str(operation["name"]))
-        done = wait(transport, operation)
+    def _pin(self, agent: AgentPlan) -> None:
+        before = agent.before
+        if before.spec is None or not agent.spec_changes:
+            return
+        live = self.transport.engine(agent.engine)
+        if traffic.of(live) or not compare(live.get("spec") or {}, agent.spec):
+            return
+        serving = self.transport.revisions(agent.engine)
+        if serving:
+            self._split(agent, {str(serving[0]["name"]): 100})
+
+    def _update(self, agent: AgentPlan) -> None:
+        live = self.transport.engine(agent.engine)
+        if not compare(live.get("spec") or {}, agent.spec):
+            return
+        started = time.monotonic()
+        self.say(f"{agent.agent}: updating")
+        self._deploy(agent, agent.spec, agent.bundle, live.get("etag"))
+        self.journal.note(agent.agent, seconds=round(time.monotonic() - started, 3))
+
+    def _verify(self, agent: AgentPlan) -> None:
+        started = time.monotonic()
+        revision = str(self.transport.revisions(agent.engine)[0]["name"])
+        found = verify.facts(self.transport, agent, revision)
+        self.journal.note(agent.agent, revision=revision, facts=found)
+        verify.require(agent, found)
+        known = self.journal.deployment.agents[agent.agent].seconds or 0.0
+        self.say(f"{agent.agent}: ready after {known + time.monotonic() - started:.1f} s")
+
+    def _move(self, agent: AgentPlan) -> None:
+        if traffic.of(self.transport.engine(agent.engine)):
+            self._split(agent, traffic.LATEST)
+
+    def _split(self, agent: AgentPlan, split: traffic.Split) -> None:
+        self.lease.require()
+        done = wait(self.transport, self.transport.patch_traffic(agent.engine, split))
         if error := done.get("error"):
             raise _refused(agent, error)
-        _confirm(transport, agent)
-    except RemoteError as error:
-        journal.note(agent.agent, error=error.what, seconds=round(time.monotonic() - started, 3))
-        say(f"{agent.agent}: failed")
-        raise
-    seconds = time.monotonic() - started
-    journal.note(agent.agent, seconds=round(seconds, 3))
-    say(f"{agent.agent}: serving after {seconds:.1f} s")
+        left = traffic.of(self.transport.engine(agent.engine))
+        if left != dict(split):
+            raise RemoteError(
+                f"traffic of {agent.agent} is {traffic.text(left)}, not {traffic.text(split)}",
+                where=agent.engine,
+                fix="run the same command again; if it stays, another tool writes this engine",
+            )
+
+    def _deploy(
+        self, agent: AgentPlan, wanted: Mapping[str, Any], bundle: Bundle, etag: str | None
+    ) -> None:
+        self.lease.require()
+        operation = self.transport.patch_spec(agent.engine, wanted, bundle.archive, etag)
+        self.journal.note(agent.agent, operation=str(operation["name"]))
+        done = wait(self.transport, operation)
+        if error := done.get("error"):
+            raise _refused(agent, error)
+        left = compare(self.transport.engine(agent.engine).get("spec") or {}, wanted)
+        if left:
+            named = "; ".join(f"{c.field} is {c.live!r}, not {c.wanted!r}" for c in left[:4])
+            raise RemoteError(
+                f"the update of {agent.agent} succeeded, but the engine differs from what was "
+                f"sent: {named}",
+                where=agent.engine,
+                fix="run the same command again; if it stays, another tool writes this engine",
+            )
+
+    def _side_by_side(self, step: Step, agents: Iterable[AgentPlan]) -> dict[str, Exception]:
+        calls = {agent.agent: partial(step, agent) for agent in agents}
+        results = side_by_side(calls, at_most=AT_ONCE)
+        failures = {name: r for name, r in results.items() if isinstance(r, Exception)}
+        for name, failure in failures.items():
+            self.say(f"{name}: failed")
+            self.journal.note(name, error=getattr(failure, "what", repr(failure)))
+        return failures
+
+    def _go_back(self, agents: Sequence[AgentPlan], failures: Mapping[str, Exception]) -> None:
+        """Callers first, then those they call; what cannot be brought back is said."""
+        stuck: dict[str, Exception] = {}
+        for wave in reversed(_waves(agents)):
+            stuck |= self._side_by_side(self._back, wave)
+        if stuck:
+            raise _told({**failures, **stuck}, self.plan.environment)
+
+    def _back(self, agent: AgentPlan) -> None:
+        before, live = agent.before, self.transport.engine(agent.engine)
+        if before.spec is None:
+            if live.get("spec"):
+                self.say(f"{agent.agent}: served nothing before; what is there stays")
+            return
+        if compare(live.get("spec") or {}, before.spec):
+            self._serve_before(agent, live)
+            bundle = self.stored(str(before.release), agent.agent)
+            self._deploy(agent, before.spec, bundle, None)
+        if traffic.of(self.transport.engine(agent.engine)) != dict(before.traffic):
+            self._split(agent, before.traffic)
+        self.journal.note(agent.agent, restored=True)
+        self.say(f"{agent.agent}: serves again what it served before")
+
+    def _serve_before(self, agent: AgentPlan, live: Mapping[str, Any]) -> None:
+        """Traffic goes to the revision of before at once, if it is still there."""
+        wanted = _declared(agent.before)
+        for revision in self.transport.revisions(agent.engine):
+            if spec.flat(revision.get("spec") or {}).get("env.SLIPWAY_BUNDLE") == wanted:
+                split = {str(revision["name"]): 100}
+                if traffic.of(live) != split:
+                    self._split(agent, split)
+                return
+
+
+def _declared(before: Before) -> str | None:
+    return before.bundle
+
+
+def _waves(agents: Sequence[AgentPlan]) -> list[list[AgentPlan]]:
+    """The agents by wave, those that are called first."""
+    return [[a for a in agents if a.wave == wave] for wave in sorted({a.wave for a in agents})]
 
 
 def _refused(agent: AgentPlan, error: Mapping[str, Any]) -> RemoteError:
@@ -109,15 +206,14 @@ def _refused(agent: AgentPlan, error: Mapping[str, Any]) -> RemoteError:
     )
 
 
-def _confirm(transport: Transport, agent: AgentPlan) -> None:
-    """Reads the engine back: an update that left a field behind is a failure."""
-    live = transport.engine(agent.engine)
-    left = compare(live.get("spec") or {}, agent.spec)
-    if left:
-        named = "; ".join(f"{c.field} is {c.live!r}, not {c.wanted!r}" for c in left[:4])
-        raise RemoteError(
-            f"the update of {agent.agent} succeeded, but the engine differs from what was sent: "
-            f"{named}",
-            where=agent.engine,
-            fix="run the same command again; if it stays, another tool writes this engine",
-        )
+def _told(failures: Mapping[str, Exception], environment: str) -> Exception:
+    unforeseen = [error for error in failures.values() if not isinstance(error, RemoteError)]
+    if unforeseen or len(failures) == 1:
+        return next(iter(unforeseen or failures.values()))
+    told = [f"{e.where}: {e.what}" for e in failures.values() if isinstance(e, RemoteError)]
+    return RemoteError(
+        "\n".join([f"{len(failures)} agents failed", *told]),
+        where=environment,
+        fix="correct what is named above, then run the same command again; "
+        "an engine that failed serves what it served before",
+    )

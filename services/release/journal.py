@@ -1,42 +1,73 @@
 """Deployments on record: one numbered document each, written before anything is changed.
 
-`deployments/0007.json` in the control bucket says what deployment 7 is about to do, then the name
-of each operation as soon as it is known, then how it ended. A run that was killed leaves its
-document at "started"; the next one waits for the operations named there and closes it as
-"interrupted".
+`deployments/0007.json` in the control bucket says what deployment 7 is about to do and what served
+before, then the name of each operation as soon as it is known, what was verified, and how it ended.
+A run that was killed leaves its document at "started": all that is needed to finish it, or to bring
+back what served before, is in there and in the releases bucket. No secret's value ever is.
 """
 
 from __future__ import annotations
 
+import getpass
+import os
+import socket
 import threading
 import uuid
 from datetime import UTC, datetime
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from infra.errors import RemoteError
+from services.release.parallel import all_of
 from services.release.plan import AgentPlan, Plan
 from services.release.records import NOT_THERE, Bucket
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FOLDER = "deployments/"
 DIGITS = 4
+READS_AT_ONCE = 8
 
-Status = Literal["started", "succeeded", "failed", "interrupted"]
+Status = Literal["started", "succeeded", "failed", "interrupted", "aborted"]
+
+
+class FactRecord(BaseModel):
+    """One thing that was verified, and how it is known."""
+
+    what: str
+    grade: Literal["declared", "self-reported", "unreadable"]
+    ok: bool | None
+    found: str | None = None
+
+
+class BeforeRecord(BaseModel):
+    """What an engine served before; `spec` is None where it served nothing."""
+
+    spec: dict[str, Any] | None = None
+    release: str | None = None
+    bundle: str | None = None
+    traffic: dict[str, int] = {}
 
 
 class AgentRecord(BaseModel):
-    """What is done to one engine. `changes` are fields; `operation` and `error` come later."""
+    """What is done to one engine. `changes` are fields; what follows `smoke` comes later."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     engine: str
     bundle: str
     changes: list[str]
+    wanted: dict[str, Any] | None = None
+    before: BeforeRecord = BeforeRecord()
+    wave: int = 0
+    smoke: str | None = None
     operation: str | None = None
+    revision: str | None = None
+    facts: list[FactRecord] = []
     error: str | None = None
     seconds: float | None = None
+    restored: bool = False
 
 
 class Deployment(BaseModel):
@@ -50,6 +81,11 @@ class Deployment(BaseModel):
     """A random word that tells two runs apart."""
     environment: str
     release: str
+    action: str = "deploy"
+    """What asked for it: deploy, rollback 3, rotate …"""
+    who: str | None = None
+    host: str | None = None
+    commit: str | None = None
     status: Status
     started: str
     ended: str | None = None
@@ -68,16 +104,13 @@ class Journal:
     def note(
         self,
         agent: str,
-        *,
-        operation: str | None = None,
-        error: str | None = None,
-        seconds: float | None = None,
+        **known: Any,
     ) -> None:
-        """Adds what became known of an agent, and writes it down."""
+        """Adds what became known of an agent (fields of AgentRecord), and writes it down."""
         with self._changing:
             record = self.deployment.agents[agent]
-            record.operation = operation or record.operation
-            record.error, record.seconds = error, seconds
+            for field, value in known.items():
+                setattr(record, field, value)
             self._version += 1
         self._save()
 
@@ -106,8 +139,12 @@ class Journal:
             self._generation, self._written = new, version
 
 
-def begin(bucket: Bucket, plan: Plan, *, last: int) -> Journal:
+def begin(bucket: Bucket, plan: Plan, *, last: int, action: str, commit: str | None) -> Journal:
     """Writes the document of a new deployment, numbered after `last`.
+
+    Args:
+        action: the command that asked for it.
+        commit: of the checkout that the release was built from.
 
     Raises:
         RemoteError: another run took the number: it deploys at the same time.
@@ -117,6 +154,10 @@ def begin(bucket: Bucket, plan: Plan, *, last: int) -> Journal:
         run=uuid.uuid4().hex,
         environment=plan.environment,
         release=plan.release,
+        action=action,
+        who=who(),
+        host=socket.gethostname(),
+        commit=commit,
         status="started",
         started=_now(),
         agents={agent.agent: _record(agent) for agent in plan.changed},
@@ -136,7 +177,23 @@ def last(bucket: Bucket) -> Journal | None:
         RemoteError: its document cannot be read.
     """
     paths = bucket.names(FOLDER)
-    if not paths or (stored := bucket.read(paths[-1])) is None:
+    return _open(bucket, paths[-1]) if paths else None
+
+
+def history(bucket: Bucket, most: int | None = None) -> list[Deployment]:
+    """Deployments on record, the newest first.
+
+    Raises:
+        RemoteError: a document cannot be read.
+    """
+    paths = bucket.names(FOLDER)[::-1][:most]
+    calls = {path: partial(_open, bucket, path) for path in paths}
+    found = all_of(calls, at_most=READS_AT_ONCE)
+    return [opened.deployment for opened in found.values() if opened is not None]
+
+
+def _open(bucket: Bucket, path: str) -> Journal | None:
+    if (stored := bucket.read(path)) is None:
         return None
     try:
         deployment = Deployment.model_validate_json(stored.data)
@@ -144,15 +201,36 @@ def last(bucket: Bucket) -> Journal | None:
         first = error.errors(include_url=False)[0]
         raise RemoteError(
             f"not a deployment's document: {'.'.join(map(str, first['loc']))}: {first['msg']}",
-            where=bucket.where(paths[-1]),
+            where=bucket.where(path),
             fix="use the newer slipway that wrote it, or move the object away",
         ) from None
     return Journal(bucket, deployment, stored.generation)
 
 
+def who() -> str:
+    """The account that runs this command on its machine."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
 def _record(agent: AgentPlan) -> AgentRecord:
-    changes = [change.field for change in agent.changes]
-    return AgentRecord(engine=agent.engine, bundle=agent.bundle.digest, changes=changes)
+    before = agent.before
+    return AgentRecord(
+        engine=agent.engine,
+        bundle=agent.bundle.digest,
+        changes=[change.field for change in agent.changes],
+        wanted=dict(agent.spec),
+        before=BeforeRecord(
+            spec=dict(before.spec) if before.spec is not None else None,
+            release=before.release,
+            bundle=before.bundle,
+            traffic=dict(before.traffic),
+        ),
+        wave=agent.wave,
+        smoke=agent.smoke,
+    )
 
 
 def _path(number: int) -> str:

@@ -40,6 +40,7 @@ def package(root: Path, manifest: AgentManifest, cache: Path) -> Bundle:
         archive=archive,
         size=len(tar),
         files=len(files),
+        tree=bundle.tree(files),
         requirements=bundle.digest(requirements),
         framework=found.framework,
         class_methods=found.class_methods,

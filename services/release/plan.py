@@ -10,7 +10,7 @@ from infra import names
 from infra.descriptor import Descriptor
 from infra.errors import RemoteError
 from infra.manifest import AgentManifest
-from services.release import spec
+from services.release import spec, traffic
 from services.release.bundle import Bundle
 from services.release.target import Target
 
@@ -25,6 +25,20 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Before:
+    """What an engine served before: what it goes back to when the deployment fails.
+
+    `spec` is in snake_case without its archive, None where nothing was deployed; `release` and
+    `bundle` are what its environment variables say.
+    """
+
+    spec: Mapping[str, Any] | None = field(repr=False)
+    release: str | None
+    bundle: str | None
+    traffic: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class AgentPlan:
     """One engine: the whole spec it shall have, and in what it differs from the one it has."""
 
@@ -34,6 +48,16 @@ class AgentPlan:
     bundle: Bundle
     spec: Mapping[str, Any] = field(repr=False)
     changes: tuple[Change, ...]
+    before: Before
+    wave: int = 0
+    """Traffic moves to the agents of wave 0 first, then to those that call them, and so on."""
+    smoke: str | None = None
+    """A question that the new revision must answer."""
+
+    @property
+    def spec_changes(self) -> tuple[Change, ...]:
+        """The changes that need a deployment; what is left is where traffic goes."""
+        return tuple(change for change in self.changes if change.field != traffic.FIELD)
 
 
 @dataclass(frozen=True)
@@ -73,9 +97,49 @@ def make_plan(
     for name, bundle in bundles.items():
         check_owner(target, descriptor, name, live[name])
         wanted = spec.wanted(target, descriptor, manifests[name], bundle, release, pins)
-        changes = compare(live[name].get("spec") or {}, wanted)
-        agents.append(AgentPlan(name, descriptor.engines[name].name, bundle, wanted, changes))
+        agents.append(
+            AgentPlan(
+                name,
+                descriptor.engines[name].name,
+                bundle,
+                wanted,
+                compare(live[name].get("spec") or {}, wanted) + compare_traffic(live[name]),
+                before_of(live[name]),
+                wave(name, manifests),
+                manifests[name].smoke,
+            )
+        )
     return Plan(target.environment.name, release, tuple(agents))
+
+
+def wave(
+    agent: str, manifests: Mapping[str, AgentManifest], seen: frozenset[str] = frozenset()
+) -> int:
+    """0 for an agent that calls none, else one more than the last of those that it calls."""
+    called = [c for c in manifests[agent].calls if c in manifests and c not in seen]
+    return max((1 + wave(c, manifests, seen | {agent}) for c in called), default=0)
+
+
+def before_of(engine: Mapping[str, Any]) -> Before:
+    """What the engine serves as it is."""
+    live = engine.get("spec") or {}
+    if not live.get("sourceCodeSpec"):
+        return Before(None, None, None, {})
+    env = spec.flat(live)
+    return Before(
+        spec.from_live(live, {}),
+        env.get("env.SLIPWAY_RELEASE"),
+        env.get("env.SLIPWAY_BUNDLE"),
+        traffic.of(engine),
+    )
+
+
+def compare_traffic(engine: Mapping[str, Any]) -> tuple[Change, ...]:
+    """The change of traffic, where it does not go to the latest revision."""
+    split = traffic.of(engine)
+    if not split:
+        return ()
+    return (Change(traffic.FIELD, traffic.text(split), traffic.text(traffic.LATEST)),)
 
 
 def compare(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[Change, ...]:

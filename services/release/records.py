@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from infra.errors import RemoteError
@@ -67,6 +68,38 @@ class Bucket:
                 there = self.read(path)
                 return there.generation if there is not None and there.data == data else None
             return int(blob.generation)
+
+    def delete(self, path: str, *, generation: int) -> bool:
+        """Deletes the object if it is still at `generation`; whether it did."""
+        from google.api_core.exceptions import NotFound, PreconditionFailed
+
+        with remote.calling(self.where(path)):
+            try:
+                self._blob(path).delete(if_generation_match=generation, retry=_retry())
+            except (NotFound, PreconditionFailed):
+                return False
+            return True
+
+    def written(self, path: str, generation: int) -> datetime | None:
+        """When this generation was written, by the bucket's time; None when it is gone."""
+        from google.api_core.exceptions import NotFound, PreconditionFailed
+
+        with remote.calling(self.where(path)):
+            blob = self._blob(path)
+            try:
+                blob.reload(if_generation_match=generation, retry=_retry())
+            except (NotFound, PreconditionFailed):
+                return None
+            updated: datetime = blob.updated
+            return updated
+
+    def now(self, path: str) -> datetime:
+        """The bucket's own time, as it gives it to the object `path`, which is written anew."""
+        with remote.calling(self.where(path)):
+            blob = self._blob(path)
+            blob.upload_from_string(b"{}", "application/json", retry=_retry())
+            updated: datetime = blob.updated
+            return updated
 
     def names(self, prefix: str) -> list[str]:
         """Names of the objects that begin with `prefix`, sorted."""

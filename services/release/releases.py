@@ -43,6 +43,7 @@ class BundleRecord(_Model):
     entrypoint: str
     python: str
     framework: str
+    tree: str = ""
     requirements: str
     class_methods: list[dict[str, Any]]
 
@@ -82,7 +83,7 @@ def document(root: Path, bundles: Mapping[str, Bundle]) -> Release:
     )
 
 
-def store(bucket: Bucket, root: Path, bundles: Mapping[str, Bundle]) -> dict[str, Bundle]:
+def store(bucket: Bucket, release: Release, bundles: Mapping[str, Bundle]) -> dict[str, Bundle]:
     """Stores bundles and document, each once; what is there is checked and left as it is.
 
     Returns:
@@ -94,7 +95,8 @@ def store(bucket: Bucket, root: Path, bundles: Mapping[str, Bundle]) -> dict[str
     """
     calls = {name: partial(_store_bundle, bucket, bundle) for name, bundle in bundles.items()}
     stored = all_of(calls, at_most=UPLOADS_AT_ONCE)
-    _store_document(bucket, document(root, stored))
+    records = {name: _record(bundle) for name, bundle in sorted(stored.items())}
+    _store_document(bucket, release.model_copy(update={"agents": records}))
     return stored
 
 
@@ -135,6 +137,7 @@ def _load(bucket: Bucket, agent: str, record: BundleRecord) -> Bundle:
         archive=there.data,
         size=record.size,
         files=record.files,
+        tree=record.tree,
         requirements=record.requirements,
         framework=record.framework,
         class_methods=record.class_methods,
@@ -185,6 +188,7 @@ def _record(bundle: Bundle) -> BundleRecord:
         entrypoint=bundle.entrypoint,
         python=bundle.python,
         framework=bundle.framework,
+        tree=bundle.tree,
         requirements=bundle.requirements,
         class_methods=[dict(method) for method in bundle.class_methods],
     )

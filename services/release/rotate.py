@@ -15,13 +15,13 @@ from typing import Any
 from infra.descriptor import Descriptor
 from infra.errors import RemoteError
 from infra.manifest import AgentManifest
-from services.release import releases, spec
-from services.release.deploy import carry_out, read_engines, settle
+from services.release import lease, recovery, spec
+from services.release.deploy import carry_out
 from services.release.execute import Say
-from services.release.plan import AgentPlan, Plan, check_owner, compare
-from services.release.records import Bucket
+from services.release.live import read_engines
+from services.release.plan import AgentPlan, Plan, before_of, check_owner, compare, wave
 from services.release.secrets import ENABLED, Vault
-from services.release.target import Target
+from services.release.site import Site
 from services.release.transport import Transport
 
 SECRET_ENV = "secret_env."
@@ -49,8 +49,7 @@ def pinned(engine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def rotate(
-    target: Target,
-    descriptor: Descriptor,
+    site: Site,
     manifests: Mapping[str, AgentManifest],
     secret: str,
     value: bytes,
@@ -61,19 +60,20 @@ def rotate(
     Raises:
         RemoteError: an agent serves nothing, or its update failed; the older versions stay enabled.
     """
-    vault, transport = Vault(target, descriptor), Transport(target)
+    descriptor, transport = site.descriptor, site.transport
+    vault = Vault(site.target, descriptor)
     agents = [name for name in users(manifests, secret) if name in descriptor.engines]
     engines = read_engines(transport, descriptor, agents)
-    plans = _Plans(target, descriptor, engines)
+    plans = _Plans(site, manifests, engines)
     plans.require_release(agents)
-    version = vault.add(secret, value)
-    say(f"{secret}: added version {version}")
-    id_ = vault.name(secret).rpartition("/")[2]
-    control = Bucket(target, descriptor.buckets.control)
-    before = settle(transport, control, say)
-    plan = plans.make(agents, {id_: version})
-    if plan.changed:
-        carry_out(transport, control, plan, before, say)
+    with lease.acquire(site.control, f"secret rotate {secret}") as held:
+        recovery.settle(site, say)
+        version = vault.add(secret, value)
+        say(f"{secret}: added version {version}")
+        id_ = vault.name(secret).rpartition("/")[2]
+        plan = plans.make(agents, {id_: version})
+        if plan.changed:
+            carry_out(site, plan, held, say, action=f"secret rotate {secret}")
     disabled = tuple(_disable(vault, transport, descriptor, secret, version))
     for number in disabled:
         say(f"{secret}: disabled version {number}")
@@ -98,34 +98,41 @@ def _disable(
 class _Plans:
     """Plans that send live engines their own spec again."""
 
-    target: Target
-    descriptor: Descriptor
+    site: Site
+    manifests: Mapping[str, AgentManifest]
     engines: Mapping[str, Mapping[str, Any]]
 
     def require_release(self, agents: Iterable[str]) -> None:
         """Raises RemoteError for an engine that serves no release: there is nothing to pin."""
         for name in agents:
-            check_owner(self.target, self.descriptor, name, self.engines[name])
+            check_owner(self.site.target, self.site.descriptor, name, self.engines[name])
             if self._release(name) is None:
                 raise RemoteError(
                     f"{name} serves no release of slipway yet",
-                    where=self.descriptor.engines[name].name,
-                    fix=f"slipway deploy {self.target.named}; before that: slipway secret set",
+                    where=self.site.descriptor.engines[name].name,
+                    fix=f"slipway deploy {self.site.target.named}; before that: slipway secret set",
                 )
 
     def make(self, agents: Iterable[str], pins: Mapping[str, str]) -> Plan:
         """What is live, with these versions."""
-        stored = Bucket(self.target, self.descriptor.buckets.releases)
         made = []
         for name in agents:
             live = self.engines[name]["spec"]
             wanted = spec.from_live(live, pins)
-            [bundle] = releases.load(stored, str(self._release(name)), [name]).values()
-            changes = compare(live, wanted)
-            engine = self.descriptor.engines[name].name
-            made.append(AgentPlan(name, engine, bundle, wanted, changes))
+            made.append(
+                AgentPlan(
+                    agent=name,
+                    engine=self.site.descriptor.engines[name].name,
+                    bundle=self.site.stored(str(self._release(name)), name),
+                    spec=wanted,
+                    changes=compare(live, wanted),
+                    before=before_of(self.engines[name]),
+                    wave=wave(name, self.manifests),
+                    smoke=self.manifests[name].smoke,
+                )
+            )
         release = next((str(self._release(name)) for name in self.engines), "")
-        return Plan(self.target.environment.name, release, tuple(made))
+        return Plan(self.site.target.environment.name, release, tuple(made))
 
     def _release(self, agent: str) -> str | None:
         return spec.flat(self.engines[agent].get("spec") or {}).get("env.SLIPWAY_RELEASE")

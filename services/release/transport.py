@@ -2,6 +2,9 @@
 
     GET   /v1beta1/{engine}                    the engine as it is
     PATCH /v1beta1/{engine}?updateMask=spec    one whole spec; answers with an operation
+    PATCH …?updateMask=trafficConfig           which revisions serve
+    GET   /v1beta1/{engine}/runtimeRevisions   what was deployed, the newest first
+    POST  /v1beta1/{revision}:query            asks one revision
     GET   /v1beta1/{operation}                 the operation; a server may hold it until it ends
 
 Google's SDK offers `runtimes.update` for this. It packs archives of its own, polls every ten
@@ -17,7 +20,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from infra.errors import RemoteError
-from services.release import remote
+from services.release import remote, traffic
 from services.release.target import Target
 from services.sdk import import_guarded
 
@@ -52,15 +55,41 @@ class Transport:
         """A long-running operation."""
         return self._send("GET", name, again=AGAIN_READ)
 
-    def patch_spec(self, name: str, spec: Mapping[str, Any], archive: bytes) -> dict[str, Any]:
+    def revisions(self, engine: str) -> list[dict[str, Any]]:
+        """The engine's runtime revisions, the newest first."""
+        found: list[dict[str, Any]] = []
+        token = ""
+        while True:
+            path, query = f"{engine}/runtimeRevisions", {"pageToken": token} if token else None
+            page = self._send("GET", path, again=AGAIN_READ, query=query)
+            found += page.get("reasoningEngineRuntimeRevisions", [])
+            token = page.get("nextPageToken", "")
+            if not token:
+                return sorted(found, key=lambda r: str(r.get("createTime", "")), reverse=True)
+
+    def query(self, name: str, method: str, arguments: Mapping[str, Any]) -> Any:
+        """The output of a class method of an engine or of one of its revisions."""
+        body = {"classMethod": method, "input": dict(arguments)}
+        return self._send("POST", f"{name}:query", again=AGAIN_WRITE, body=body).get("output")
+
+    def patch_spec(
+        self, name: str, spec: Mapping[str, Any], archive: bytes, etag: str | None = None
+    ) -> dict[str, Any]:
         """Replaces the engine's whole spec and source; returns the operation.
 
         Args:
             spec: in snake_case, without the archive.
             archive: the source, tar and gzip.
+            etag: of the engine as it was read; a server that honours it refuses if it changed.
         """
-        body = {"spec": request_spec(spec, archive)}
+        body = {"spec": request_spec(spec, archive)} | ({"etag": etag} if etag else {})
         return self._send("PATCH", name, again=AGAIN_WRITE, query={"updateMask": "spec"}, body=body)
+
+    def patch_traffic(self, name: str, split: traffic.Split) -> dict[str, Any]:
+        """Splits the engine's traffic; returns the operation."""
+        query = {"updateMask": "trafficConfig"}
+        body = {"trafficConfig": request_traffic(split)}
+        return self._send("PATCH", name, again=AGAIN_WRITE, query=query, body=body)
 
     def _send(
         self,
@@ -130,6 +159,16 @@ def request_spec(spec: Mapping[str, Any], archive: bytes) -> dict[str, Any]:
 
     source = dict(spec["source_code_spec"]) | {"inline_source": {"source_archive": archive}}
     model = types.ReasoningEngineSpec.model_validate(dict(spec) | {"source_code_spec": source})
+    body: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return body
+
+
+def request_traffic(split: traffic.Split) -> dict[str, Any]:
+    """The traffic's split as it is sent, checked by the SDK's model."""
+    import_guarded()
+    from agentplatform import types
+
+    model = types.ReasoningEngineTrafficConfig.model_validate(traffic.config(split))
     body: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return body
 

@@ -74,6 +74,7 @@ def bundle_of(
         archive=archive,
         size=10240,
         files=3,
+        tree="1" * 64,
         requirements="0" * 64,
         framework="custom",
         class_methods=class_methods,

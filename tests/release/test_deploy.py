@@ -14,7 +14,7 @@ import pytest
 
 from infra.errors import RemoteError
 from services.release import journal, releases
-from services.release.deploy import live_release
+from services.release.live import live_release
 from services.release.packaging import package_all
 from services.release.target import read_descriptor
 from tests.release.worlds import World, api
@@ -204,15 +204,15 @@ def test_a_killed_run_is_repaired_by_the_next(world: World) -> None:
 def test_two_runs_cannot_have_the_same_number(world: World) -> None:
     plan = world.deploy().plan
     control = world.bucket("control")
-    journal.begin(control, plan, last=1)
+    journal.begin(control, plan, last=1, action="deploy", commit=None)
     with pytest.raises(RemoteError, match="another run"):
-        journal.begin(control, plan, last=1)
+        journal.begin(control, plan, last=1, action="deploy", commit=None)
 
 
 def test_a_document_that_another_run_wrote_is_not_overwritten(world: World) -> None:
     plan = world.deploy().plan
     control = world.bucket("control")
-    first = journal.begin(control, plan, last=1)
+    first = journal.begin(control, plan, last=1, action="deploy", commit=None)
     second = journal.last(control)
     assert second is not None
     second.close("interrupted")
@@ -227,7 +227,7 @@ def test_a_stored_archive_is_used_as_it_is_and_a_damaged_one_refused(world: Worl
     path = f"bundles/{bundles['router'].digest}.tar.gz"
     other = gzip.compress(gzip.decompress(bundles["router"].archive), compresslevel=1, mtime=7)
     assert bucket.write(path, other, "application/gzip", generation=0)
-    stored = releases.store(bucket, world.root, bundles)
+    stored = releases.store(bucket, releases.document(world.root, bundles), bundles)
     assert stored["router"].archive == other
     assert stored["supply"].archive == bundles["supply"].archive
 
@@ -235,4 +235,4 @@ def test_a_stored_archive_is_used_as_it_is_and_a_damaged_one_refused(world: Worl
     assert there is not None
     assert bucket.write(path, other[:-9], "application/gzip", generation=there.generation)
     with pytest.raises(RemoteError, match="not what its name says"):
-        releases.store(bucket, world.root, bundles)
+        releases.store(bucket, releases.document(world.root, bundles), bundles)

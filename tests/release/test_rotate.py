@@ -7,7 +7,7 @@ import pytest
 from infra.errors import InputError, RemoteError
 from infra.manifest import load_all
 from services.release import rotate
-from services.release.deploy import deploy
+from services.release.deploy import Wanted, deploy
 from services.release.packaging import package_all
 from services.release.secrets import MOST_BYTES, Vault
 from tests.release.worlds import SECRET, World
@@ -43,8 +43,7 @@ def test_rotate_pins_the_live_release_and_disables_the_old(world: World) -> None
     release = world.deploy().release
     said: list[str] = []
     done = rotate.rotate(
-        world.target,
-        world.descriptor,
+        world.site,
         load_all(world.root),
         SECRET,
         b"a-rotated-value-of-thirty-two-bytes",
@@ -62,15 +61,12 @@ def test_a_failed_update_leaves_the_old_version_enabled(world: World) -> None:
     vault = Vault(world.target, world.descriptor)
     # A variable of a process cannot hold what is no text, so the update is refused.
     with pytest.raises(RemoteError):
-        rotate.rotate(
-            world.target, world.descriptor, load_all(world.root), SECRET, b"\xff\xfe", print
-        )
+        rotate.rotate(world.site, load_all(world.root), SECRET, b"\xff\xfe", print)
     assert states(world)["1"] == "ENABLED"
     assert set(pins(world).values()) == {"1"}, "each engine serves what it served before"
     vault.add(SECRET, b"a-value-that-is-long-enough-for-it")
     rotate.rotate(
-        world.target,
-        world.descriptor,
+        world.site,
         load_all(world.root),
         SECRET,
         b"and-the-next-value-of-thirty-two-bytes",
@@ -82,9 +78,7 @@ def test_a_failed_update_leaves_the_old_version_enabled(world: World) -> None:
 
 def test_nothing_is_deployed_yet(world: World) -> None:
     with pytest.raises(RemoteError, match="serves no release") as caught:
-        rotate.rotate(
-            world.target, world.descriptor, load_all(world.root), SECRET, b"x" * 32, print
-        )
+        rotate.rotate(world.site, load_all(world.root), SECRET, b"x" * 32, print)
     assert "slipway deploy local" in str(caught.value)
     assert states(world) == {}, "no version was added"
 
@@ -100,12 +94,5 @@ def test_a_secret_without_a_version_refuses_the_deployment(world: World) -> None
     vault.disable(SECRET, vault.add(SECRET, b"a-value-that-is-disabled-right-away"))
     bundles = package_all(world.root, world.manifests, world.cache, print)
     with pytest.raises(RemoteError, match="no enabled version") as caught:
-        deploy(
-            world.root,
-            world.target,
-            world.descriptor,
-            manifests=world.manifests,
-            bundles=bundles,
-            say=print,
-        )
+        deploy(world.root, world.site, Wanted(world.manifests, bundles), print)
     assert f"slipway secret set local {SECRET}" in str(caught.value)

@@ -13,10 +13,11 @@ from google.cloud import secretmanager_v1 as secretmanager
 from infra import names
 from infra.descriptor import OBJECT_NAME, SCHEMA_VERSION, Descriptor
 from infra.manifest import AgentManifest, load_all
-from services.release.deploy import DeployResult, deploy
+from services.release.deploy import DeployResult, Wanted, deploy
 from services.release.packaging import package_all
 from services.release.records import Bucket
 from services.release.secrets import Vault
+from services.release.site import Site
 from services.release.target import Target
 from tests.release.targets import target_at
 
@@ -36,19 +37,18 @@ class World:
     def manifests(self) -> dict[str, AgentManifest]:
         return load_all(self.root)
 
-    def deploy(self, said: list[str] | None = None) -> DeployResult:
+    def deploy(self, said: list[str] | None = None, *, keep_going: bool = False) -> DeployResult:
         """What `slipway up` does with the agents."""
         Vault(self.target, self.descriptor).ensure_generated(SECRET)
         bundles = package_all(self.root, self.manifests, self.cache, lambda line: None)
         say = (said if said is not None else []).append
-        return deploy(
-            self.root,
-            self.target,
-            self.descriptor,
-            manifests=self.manifests,
-            bundles=bundles,
-            say=say,
-        )
+        wanted = Wanted(self.manifests, bundles)
+        return deploy(self.root, self.site, wanted, say, keep_going=keep_going)
+
+    @property
+    def site(self) -> Site:
+        """The environment, with clients of its own."""
+        return Site(self.target, self.descriptor)
 
     def bucket(self, use: str) -> Bucket:
         return Bucket(self.target, getattr(self.descriptor.buckets, use))

@@ -1,0 +1,134 @@
+"""Deployments that were killed: finished, brought back, or closed so that another one can begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from infra.errors import InputError, RemoteError
+from services.release import journal, lease, remote, spec
+from services.release.execute import Execution, Say
+from services.release.journal import AgentRecord, Deployment, Journal
+from services.release.parallel import all_of
+from services.release.plan import AgentPlan, Before, Change, Plan
+from services.release.site import Site
+from services.release.waiting import wait
+
+LOADS_AT_ONCE = 4
+
+
+def unfinished(site: Site) -> Journal | None:
+    """The last deployment's document, if it was never closed."""
+    found = journal.last(site.control)
+    return found if found is not None and found.deployment.status == "started" else None
+
+
+def resume(site: Site, say: Say) -> Deployment:
+    """Finishes what was begun; nothing that landed is sent again.
+
+    Raises:
+        InputError: nothing is unfinished.
+        RemoteError: another run works, or a step failed and what served before serves again.
+    """
+    return _take_up(site, "deploy --resume", say, _finish, "succeeded")
+
+
+def abort(site: Site, say: Say) -> Deployment:
+    """Brings back what served before. Raises as `resume` does."""
+    return _take_up(site, "deploy --abort", say, lambda run: run.restore(), "aborted")
+
+
+def _finish(run: Execution) -> None:
+    run.run()
+
+
+def _take_up(
+    site: Site, command: str, say: Say, act: Callable[[Execution], None], status: journal.Status
+) -> Deployment:
+    with lease.acquire(site.control, command) as held:
+        found = unfinished(site)
+        if found is None:
+            raise InputError(
+                "no deployment is unfinished",
+                where=site.descriptor.environment,
+                fix=f"slipway deploy {site.target.named}",
+            )
+        _wait_for_operations(site, found.deployment, say)
+        plan = plan_of(site, found.deployment)
+        run = Execution(site.transport, plan, found, held, site.stored, say)
+        try:
+            act(run)
+        except RemoteError:
+            found.close("failed")
+            raise
+        found.close(status)
+        return found.deployment
+
+
+def settle(site: Site, say: Say) -> dict[str, Before]:
+    """Before another deployment: closes one that was killed, and says so.
+
+    Returns:
+        What its agents served before it: what a failure of the next one goes back to.
+    """
+    found = unfinished(site)
+    if found is None:
+        return {}
+    number = found.deployment.number
+    say(f"deployment {number} was interrupted; going on from what is live")
+    _wait_for_operations(site, found.deployment, say)
+    found.close("interrupted")
+    records = found.deployment.agents.items()
+    return {name: _before(record) for name, record in records if record.wanted is not None}
+
+
+def plan_of(site: Site, deployment: Deployment) -> Plan:
+    """The plan that a document records, with the stored bundles.
+
+    Raises:
+        RemoteError: the document is too old to say what it wanted, or a bundle is gone.
+    """
+    for name, record in deployment.agents.items():
+        if record.wanted is None:
+            raise RemoteError(
+                f"deployment {deployment.number} does not say what {name} was to be",
+                where=deployment.environment,
+                fix=f"slipway deploy {site.target.named}",
+            )
+    calls = {name: partial(_agent, site, name, r) for name, r in deployment.agents.items()}
+    agents = all_of(calls, at_most=LOADS_AT_ONCE)
+    return Plan(deployment.environment, deployment.release, tuple(agents.values()))
+
+
+def _agent(site: Site, name: str, record: AgentRecord) -> AgentPlan:
+    wanted = record.wanted or {}
+    release = spec.flat(wanted).get("env.SLIPWAY_RELEASE", "")
+    return AgentPlan(
+        agent=name,
+        engine=record.engine,
+        bundle=site.stored(release, name),
+        spec=wanted,
+        changes=tuple(Change(field, None, None) for field in record.changes),
+        before=_before(record),
+        wave=record.wave,
+        smoke=record.smoke,
+    )
+
+
+def _before(record: AgentRecord) -> Before:
+    known = record.before
+    traffic: Mapping[str, int] = known.traffic
+    return Before(known.spec, known.release, known.bundle, traffic)
+
+
+def _wait_for_operations(site: Site, deployment: Deployment, say: Say) -> None:
+    for name, agent in deployment.agents.items():
+        if agent.operation is None or agent.seconds is not None:
+            continue
+        say(f"{name}: waiting for the update that was under way")
+        try:
+            wait(site.transport, {"name": agent.operation})
+        except remote.Refused as error:
+            # Operations are forgotten in time; what counts is what the engine says afterwards.
+            if error.status != 404:
+                raise

@@ -1,0 +1,186 @@
+"""All or nothing: what a failure, a kill or an abort leaves behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from infra.errors import InputError, RemoteError
+from services.release import lease, recovery, traffic
+from services.release.live import live_release
+from tests.release.test_deploy import FAILING, KILLED, edit
+from tests.release.worlds import World, api
+
+SLOW = "    def set_up(self) -> None:\n        import time; time.sleep(1.5)\n"
+
+
+def second(world: World, *, supply: str | None = None) -> None:
+    """Changes both agents, so that the next deployment is of both."""
+    edit(world.root, "agents/router/agent.toml", '"vanilla"', '"cherry"')
+    edit(world.root, "agents/shared/inner/deep.py", "hello", "hallo")
+    if supply is not None:
+        (world.root / "agents/supply/agent.py").write_text(supply)
+
+
+def served(world: World) -> dict[str, Any]:
+    """What both agents answer, which release each has, and where traffic goes."""
+    live = live_release(world.target, world.descriptor)
+    return {
+        "router": world.query("router", "hi")["output"]["env"],
+        "supply": world.query("supply", "hi")["output"],
+        "releases": {agent.release for agent in live.agents.values()},
+        "traffic": {agent.traffic for agent in live.agents.values()},
+    }
+
+
+def kill_at_operation(world: World, number: int, agent: str) -> None:
+    """Deploys in a process of its own, and kills it once the agent's operation is on record."""
+    told = {
+        "endpoint": world.target.endpoints.agent_runtime,
+        "project": world.target.environment.project,
+        "descriptor": world.descriptor.model_dump(),
+        "root": str(world.root),
+        "cache": str(world.cache),
+    }
+    process = subprocess.Popen([sys.executable, "-c", KILLED, json.dumps(told)])
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        stored = world.bucket("control").read(f"deployments/{number:04}.json")
+        if stored and json.loads(stored.data)["agents"][agent]["operation"]:
+            break
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_one_that_fails_takes_the_others_back(world: World) -> None:
+    world.deploy()
+    before = served(world)
+    second(world, supply=FAILING)
+    said: list[str] = []
+    with pytest.raises(RemoteError, match="the stock list is locked"):
+        world.deploy(said)
+    assert served(world) == before
+    assert "router: serves again what it served before" in said
+    document = world.document(2)
+    assert document["status"] == "failed"
+    assert document["agents"]["router"]["restored"]
+    assert world.bucket("control").read(lease.PATH) is None
+
+
+def test_with_keep_going_the_others_go_on(world: World) -> None:
+    world.deploy()
+    second(world, supply=FAILING)
+    with pytest.raises(RemoteError, match="the stock list is locked"):
+        world.deploy(keep_going=True)
+    assert world.query("router", "hi")["output"]["env"] == "cherry"
+    assert world.query("supply", "hi")["output"] == "hello"
+
+
+def test_traffic_moves_only_when_every_agent_is_verified(world: World) -> None:
+    world.deploy()
+    second(world)
+    world.deploy()
+    found = served(world)
+    assert (found["router"], found["supply"], found["traffic"]) == ("cherry", "hallo", {"latest"})
+    assert len(found["releases"]) == 1
+
+
+@pytest.fixture
+def killed(world: World) -> World:
+    """A second deployment that was killed while supply's update was under way."""
+    world.deploy()
+    text = (world.root / "agents/supply/agent.py").read_text()
+    second(world, supply=text.replace("class Supply:\n", "class Supply:\n" + SLOW))
+    kill_at_operation(world, 2, "supply")
+    return world
+
+
+def test_while_it_is_unfinished_the_old_release_serves(killed: World) -> None:
+    assert killed.query("supply", "hi")["output"] == "hello"
+    assert killed.query("router", "hi")["output"]["env"] == "vanilla"
+    found = recovery.unfinished(killed.site)
+    assert found is not None
+    assert found.deployment.number == 2
+
+
+def test_resume_finishes_it_without_sending_again_what_landed(killed: World) -> None:
+    before = len(killed.site.transport.revisions(killed.descriptor.engines["supply"].name))
+    done = recovery.resume(killed.site, lambda line: None)
+    assert (done.number, done.status) == (2, "succeeded")
+    found = served(killed)
+    assert (found["router"], found["supply"], found["traffic"]) == ("cherry", "hallo", {"latest"})
+    after = killed.site.transport.revisions(killed.descriptor.engines["supply"].name)
+    assert len(after) <= before + 1
+    assert killed.deploy().number is None, "nothing is left to do"
+    assert killed.bucket("control").read(lease.PATH) is None
+
+
+def test_abort_brings_back_what_served_before(killed: World) -> None:
+    done = recovery.abort(killed.site, lambda line: None)
+    assert (done.number, done.status) == (2, "aborted")
+    found = served(killed)
+    assert (found["router"], found["supply"], found["traffic"]) == ("vanilla", "hello", {"latest"})
+    assert len(found["releases"]) == 1
+
+
+def test_a_failure_after_a_kill_goes_back_to_what_served_before_both(killed: World) -> None:
+    (killed.root / "agents/supply/agent.py").write_text(FAILING)
+    with pytest.raises(RemoteError, match="the stock list is locked"):
+        killed.deploy()
+    found = served(killed)
+    assert (found["router"], found["supply"], found["traffic"]) == ("vanilla", "hello", {"latest"})
+
+
+@pytest.mark.parametrize("act", [recovery.resume, recovery.abort])
+def test_nothing_is_unfinished(world: World, act: Any) -> None:
+    world.deploy()
+    with pytest.raises(InputError, match="no deployment is unfinished"):
+        act(world.site, lambda line: None)
+
+
+def test_a_second_deployer_is_told_who_deploys(world: World) -> None:
+    with (
+        lease.acquire(world.bucket("control"), "deploy"),
+        pytest.raises(RemoteError, match="runs deploy here"),
+    ):
+        world.deploy()
+
+
+def test_a_revision_that_runs_from_other_files_is_refused(world: World) -> None:
+    """Its own report is compared with the bundle before it serves anybody."""
+    world.deploy()
+    text = (world.root / "agents/supply/agent.py").read_text()
+    report = '    def self_report(self, question: str = "") -> dict:\n'
+    report += '        return {"tree": "0" * 64}\n'
+    second(world, supply=text.replace("class Supply:\n", "class Supply:\n" + report))
+    edit(
+        world.root,
+        "agents/supply/agent.py",
+        "app = Supply()",
+        "Supply.register_operations = lambda self: {'': ['query', 'self_report']}\napp = Supply()",
+    )
+    with pytest.raises(RemoteError, match="runs from other files than its bundle"):
+        world.deploy()
+    assert world.query("supply", "hi")["output"] == "hello"
+    [facts] = [a["facts"] for n, a in world.document(2)["agents"].items() if n == "supply"]
+    assert {"what": "files", "grade": "self-reported", "ok": False, "found": "0" * 64} in facts
+
+
+def test_what_somebody_split_by_hand_goes_back_to_the_latest(world: World) -> None:
+    world.deploy()
+    engine = world.descriptor.engines["supply"].name
+    [revision] = world.site.transport.revisions(engine)
+    config = {"trafficSplitManual": {"targets": [
+        {"runtimeRevisionName": revision["name"], "percent": 100}]}}  # fmt: skip
+    api(world.target, "PATCH", f"{engine}?updateMask=trafficConfig", {"trafficConfig": config})
+    done = world.deploy()
+    assert [c.field for c in done.plan.changed[0].changes] == [traffic.FIELD]
+    assert served(world)["traffic"] == {"latest"}
