@@ -85,12 +85,12 @@ def deploy(
         )
         plan = replace(plan, agents=tuple(agents))
         clock.mark("upload")
-        number = carry_out(
+        run = carry_out(
             site, plan, held, say, action="deploy", commit=document.commit, keep_going=keep_going
         )
-        clock.mark("update")
+        number = run.journal.deployment.number
     changed = tuple(agent.agent for agent in plan.changed)
-    return DeployResult(plan.release, number, changed, plan, clock.seconds)
+    return DeployResult(plan.release, number, changed, plan, clock.seconds | run.seconds)
 
 
 def plan_only(site: Site, wanted: Wanted) -> Plan:
@@ -127,8 +127,8 @@ def carry_out(
     action: str,
     commit: str | None = None,
     keep_going: bool = False,
-) -> int:
-    """Records the plan as a deployment, executes it, and closes the record; returns its number.
+) -> Execution:
+    """Records the plan as a deployment, executes it, and closes the record.
 
     Raises:
         RemoteError: an agent failed.
@@ -143,7 +143,7 @@ def carry_out(
         record.close("failed")
         raise
     record.close("succeeded")
-    return record.deployment.number
+    return run
 
 
 class _Clock:

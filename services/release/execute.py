@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -46,6 +46,8 @@ class Execution:
     stored: Callable[[str, str], Bundle]
     say: Say
     keep_going: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of each step, once it has ended."""
 
     def run(self) -> None:
         """Does every step; on a failure, goes back first.
@@ -62,7 +64,9 @@ class Execution:
             *((self._move, wave) for wave in _waves(going)),
         ]
         for step, agents in steps:
+            started, name = time.monotonic(), step.__name__.strip("_")
             failures |= self._side_by_side(step, [a for a in agents if a.agent not in failures])
+            self.seconds[name] = round(self.seconds.get(name, 0) + time.monotonic() - started, 3)
             if failures and not self.keep_going:
                 break
         if not failures:
