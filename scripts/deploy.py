@@ -50,17 +50,12 @@ def command(
     slipway deploy dev router
     slipway deploy dev --resume
     """
-    from infra import settings
     from scripts.progress import Progress
-    from services.connection import connect
     from services.release.deploy import deploy, plan_only
-    from services.release.site import Site
-    from services.release.target import read_descriptor
 
     if resume + abort + only_plan > 1 or ((resume or abort) and (agents or keep_going)):
         raise InputError("--plan, --resume and --abort go alone", fix="slipway deploy --help")
-    target = connect(root, settings.load(root, env, platform))
-    site = Site(target, read_descriptor(target))
+    site = options.site(root, env, platform)
     with Progress(quiet=as_json) as progress:
         if resume or abort:
             take_up(site, progress, resume=resume, as_json=as_json)

@@ -28,6 +28,12 @@ COMMANDS = {
     "secret": "scripts.secret",
     "package": "scripts.package",
     "deploy": "scripts.deploy",
+    "diff": "scripts.diff",
+    "rollback": "scripts.rollback",
+    "history": "scripts.history",
+    "logs": "scripts.logs",
+    "release": "scripts.release",
+    "owners": "scripts.owners",
 }
 
 

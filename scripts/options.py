@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from infra.errors import InputError
+
+if TYPE_CHECKING:
+    from services.release.site import Site
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,6 +45,21 @@ def environment_or(default: str) -> Callable[[F], F]:
     """The same, where ENV may be left out."""
     argument = click.argument("env", default=default, shell_complete=complete_environment)
     return lambda function: argument(_platform(function))
+
+
+def site(root: Path, env: str, platform: Any) -> Site:
+    """The environment ENV as deployments work on it.
+
+    Raises:
+        InputError, PlatformError, RemoteError: it is wrong, not there, or not applied yet.
+    """
+    from infra import settings
+    from services.connection import connect
+    from services.release.site import Site
+    from services.release.target import read_descriptor
+
+    target = connect(root, settings.load(root, env, platform))
+    return Site(target, read_descriptor(target))
 
 
 def as_json(function: F) -> F:

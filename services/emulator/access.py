@@ -69,6 +69,7 @@ _TABLE: tuple[tuple[str, str, str | None], ...] = (
     (_V + _TRIGGERS + ":approve", "cloudbuild.builds", "approve"),
     (_V + _TRIGGERS, "cloudbuild.builds", None),
     (r"(?:/download)?" + _BUCKET + r"/o/.+", "storage.objects", None),
+    (r"/v2/entries:list", "", None),
     (_BUCKET + r"/o", "storage.objects", "list"),
     (r"/(?:resumable/)?upload" + _BUCKET + r"/o", "storage.objects", "create"),
     (_BUCKET + r"/iam", "storage.buckets", "IamPolicy"),

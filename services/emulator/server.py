@@ -20,6 +20,7 @@ from services.emulator import (
     cloudbuild,
     faults,
     iam,
+    logentries,
     memorybank,
     metadata,
     projects,
@@ -42,6 +43,7 @@ SERVICES = (
     iam,
     projects,
     cloudbuild,
+    logentries,
     catalog,
 )
 

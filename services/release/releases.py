@@ -26,6 +26,7 @@ from services.release.records import NOT_THERE, Bucket
 
 SCHEMA_VERSION = 1
 ID_DIGITS = 12
+FOLDER = "releases/"
 UPLOADS_AT_ONCE = 4
 
 
@@ -100,22 +101,39 @@ def store(bucket: Bucket, release: Release, bundles: Mapping[str, Bundle]) -> di
     return stored
 
 
+def stored_ids(bucket: Bucket) -> list[str]:
+    """IDs of the releases that a bucket holds, sorted."""
+    names = bucket.names(FOLDER)
+    return [name.removeprefix(FOLDER).removesuffix(".json") for name in names]
+
+
+def read(bucket: Bucket, id_: str) -> Release:
+    """A stored release's document.
+
+    Raises:
+        RemoteError: it is not there, or is none.
+    """
+    path = f"{FOLDER}{id_}.json"
+    there = bucket.read(path)
+    if there is None:
+        raise RemoteError(
+            "there is no such release", where=bucket.where(path), fix="slipway release list ENV"
+        )
+    try:
+        return Release.model_validate_json(there.data)
+    except ValueError:
+        raise RemoteError(
+            "not a release document", where=bucket.where(path), fix="look into it"
+        ) from None
+
+
 def load(bucket: Bucket, id_: str, agents: Iterable[str]) -> dict[str, Bundle]:
     """Bundles of a stored release, their bytes checked against their names.
 
     Raises:
         RemoteError: the release or a bundle is not there, or is not what its name says.
     """
-    path = f"releases/{id_}.json"
-    there = bucket.read(path)
-    if there is None:
-        raise RemoteError(
-            "there is no such release", where=bucket.where(path), fix="slipway deploy makes one"
-        )
-    try:
-        release = Release.model_validate_json(there.data)
-    except ValueError:
-        raise RemoteError("not a release document", where=bucket.where(path)) from None
+    release = read(bucket, id_)
     calls = {name: partial(_load, bucket, name, release.agents[name]) for name in agents}
     return all_of(calls, at_most=UPLOADS_AT_ONCE)
 
@@ -160,7 +178,7 @@ def _store_bundle(bucket: Bucket, bundle: Bundle) -> Bundle:
 
 
 def _store_document(bucket: Bucket, release: Release) -> None:
-    path = f"releases/{release.id}.json"
+    path = f"{FOLDER}{release.id}.json"
     data = release.model_dump_json(indent=1).encode()
     if bucket.write(path, data, "application/json", generation=NOT_THERE) is not None:
         return
