@@ -70,6 +70,7 @@ def deploy(
     plan = plan_only(site, wanted)
     clock.mark("plan")
     if not plan.changed and recovery.unfinished(site) is None:
+        lease.drop_dead(site.control)
         say(f"release {plan.release} is live; nothing differs")
         return DeployResult(plan.release, None, (), plan, clock.seconds)
     with lease.acquire(site.control, "deploy") as held:

@@ -24,9 +24,9 @@ from services.release.bundle import Bundle
 from services.release.journal import Journal
 from services.release.lease import Held
 from services.release.parallel import side_by_side
-from services.release.plan import AgentPlan, Before, Plan, compare
+from services.release.plan import AgentPlan, Plan, compare
 from services.release.transport import Transport
-from services.release.waiting import wait
+from services.release.waiting import end, wait
 
 AT_ONCE = 8
 """Engines that are worked on side by side."""
@@ -166,6 +166,8 @@ class Execution:
             raise _told({**failures, **stuck}, self.plan.environment)
 
     def _back(self, agent: AgentPlan) -> None:
+        # An update that is still under way would land after we looked.
+        end(self.transport, self.journal.deployment.agents[agent.agent].operation)
         before, live = agent.before, self.transport.engine(agent.engine)
         if before.spec is None:
             if live.get("spec"):
@@ -182,17 +184,13 @@ class Execution:
 
     def _serve_before(self, agent: AgentPlan, live: Mapping[str, Any]) -> None:
         """Traffic goes to the revision of before at once, if it is still there."""
-        wanted = _declared(agent.before)
+        wanted = agent.before.bundle
         for revision in self.transport.revisions(agent.engine):
             if spec.flat(revision.get("spec") or {}).get("env.SLIPWAY_BUNDLE") == wanted:
                 split = {str(revision["name"]): 100}
                 if traffic.of(live) != split:
                     self._split(agent, split)
                 return
-
-
-def _declared(before: Before) -> str | None:
-    return before.bundle
 
 
 def _waves(agents: Sequence[AgentPlan]) -> list[list[AgentPlan]]:

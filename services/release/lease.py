@@ -76,11 +76,14 @@ class Held:
     ) -> None:
         self._stop.set()
         with self._lock:
-            try:
-                self.bucket.delete(PATH, generation=self.generation)
-            except RemoteError:
-                if error is None:
-                    raise
+            # Twice: one that stays behind holds others up until its time is over.
+            for last in (False, True):
+                try:
+                    if self.bucket.delete(PATH, generation=self.generation):
+                        return
+                except RemoteError:
+                    if last and error is None:
+                        raise
 
     def require(self) -> None:
         """To be called before each change.
@@ -147,6 +150,15 @@ def holder(bucket: Bucket) -> Lease | None:
         return None
     lease = _parse(stored.data)
     return None if lease is not None and _dead(lease) else lease
+
+
+def drop_dead(bucket: Bucket) -> None:
+    """Removes a lease that nobody holds any more: its holder died, or its time is over."""
+    stored = bucket.read(PATH)
+    if stored is None or (lease := _parse(stored.data)) is None:
+        return
+    if _dead(lease) or ((ends := _ends(bucket, stored)) and bucket.now(CLOCK) >= ends):
+        bucket.delete(PATH, generation=stored.generation)
 
 
 def _take_over(bucket: Bucket, data: bytes) -> int | None:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from infra.errors import InputError, RemoteError
-from services.release import journal, lease, remote, spec
+from services.release import journal, lease, spec
 from services.release.execute import Execution, Say
 from services.release.journal import AgentRecord, Deployment, Journal
 from services.release.parallel import all_of
 from services.release.plan import AgentPlan, Before, Change, Plan
 from services.release.site import Site
-from services.release.waiting import wait
+from services.release.waiting import end
 
 LOADS_AT_ONCE = 4
 
@@ -126,9 +126,4 @@ def _wait_for_operations(site: Site, deployment: Deployment, say: Say) -> None:
         if agent.operation is None or agent.seconds is not None:
             continue
         say(f"{name}: waiting for the update that was under way")
-        try:
-            wait(site.transport, {"name": agent.operation})
-        except remote.Refused as error:
-            # Operations are forgotten in time; what counts is what the engine says afterwards.
-            if error.status != 404:
-                raise
+        end(site.transport, agent.operation)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.errors import RemoteError
+from services.release import remote
 from services.release.transport import Transport
 
 DEADLINE_SECONDS = 1800.0
@@ -41,3 +42,19 @@ def wait(
         time.sleep(max(0.0, pause - (time.monotonic() - asked)))
         pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
     return current
+
+
+def end(transport: Transport, operation: str | None) -> None:
+    """Waits until an operation has ended, however; one that is forgotten has.
+
+    Raises:
+        RemoteError: it cannot be asked for, or is not done in time.
+    """
+    if operation is None:
+        return
+    try:
+        wait(transport, {"name": operation})
+    except remote.Refused as error:
+        # Operations are forgotten in time; what counts is what the engine says afterwards.
+        if error.status != 404:
+            raise
