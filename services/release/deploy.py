@@ -10,7 +10,7 @@ from pathlib import Path
 from infra.descriptor import Descriptor
 from infra.errors import RemoteError
 from infra.manifest import AgentManifest
-from services.release import journal, lease, recovery, releases
+from services.release import journal, lease, preflight, recovery, releases
 from services.release.bundle import Bundle
 from services.release.execute import Execution, Say
 from services.release.lease import Held
@@ -73,6 +73,8 @@ def deploy(
         lease.drop_dead(site.control)
         say(f"release {plan.release} is live; nothing differs")
         return DeployResult(plan.release, None, (), plan, clock.seconds)
+    preflight.require(site, plan)
+    clock.mark("preflight")
     with lease.acquire(site.control, "deploy") as held:
         served = recovery.settle(site, say)
         plan = plan_only(site, wanted)

@@ -152,8 +152,9 @@ def compare(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[Change,
 def check_owner(
     target: Target, descriptor: Descriptor, agent: str, engine: Mapping[str, Any]
 ) -> None:
-    """Refuses an engine whose labels say that it is not this agent's in this environment."""
+    """Refuses an engine that is not this agent's in this environment: by labels and place."""
     env = target.environment
+    _check_place(target, descriptor, agent, engine)
     labels = engine.get("labels") or {}
     for label, value in names.labels(env.scope, agent).items():
         if labels.get(label) != value:
@@ -163,3 +164,19 @@ def check_owner(
                 where=descriptor.engines[agent].name,
                 fix=f"{target.provision} writes the descriptor anew; then run this again",
             )
+
+
+def _check_place(
+    target: Target, descriptor: Descriptor, agent: str, engine: Mapping[str, Any]
+) -> None:
+    """The API names an engine with its project's number; so does the descriptor."""
+    parts = str(engine.get("name", "")).split("/")
+    found = (parts[1], parts[3]) if len(parts) > 3 else ("?", "?")
+    known = {descriptor.project_number, descriptor.project}
+    if found[0] not in known or found[1] != descriptor.region:
+        raise RemoteError(
+            f"the engine of {agent} lies in project {found[0]}, {found[1]}; the descriptor says "
+            f"{descriptor.project_number}, {descriptor.region}; nothing was changed",
+            where=descriptor.engines[agent].name,
+            fix=f"{target.provision} writes the descriptor anew; then run this again",
+        )

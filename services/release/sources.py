@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -36,11 +36,15 @@ _PARSING = threading.Lock()
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a bundle: its `path` there, where it comes `from_` (both posix), its bytes."""
+    """One file of a bundle: its `path` there, where it comes `from_` (both posix), its bytes.
+
+    `why` it is in is for people.
+    """
 
     path: str
     from_: str
     data: bytes
+    why: str = ""
 
 
 def collect(root: Path, manifest: AgentManifest) -> tuple[SourceFile, ...]:
@@ -59,18 +63,32 @@ class _Collector:
         self.toml = (FOLDER / manifest.name / FILE).as_posix()
         self.modules: dict[Path, ast.Module] = {}
         self.data: set[Path] = set()
+        self.why: dict[Path, str] = {}
 
     def run(self) -> tuple[SourceFile, ...]:
         own = self._walk(self.folder)
-        self._follow({path for path in own if path.suffix == ".py"} | self._entrypoint())
+        self.why |= dict.fromkeys(self._entrypoint(), f"entrypoint of {self.toml}")
+        code = {path for path in own if path.suffix == ".py"}
+        self.why |= dict.fromkeys(code, "the agent's own code")
+        self._follow(code | self._entrypoint())
         self.data |= self._included(own)
         for module in self.modules:
             if not module.is_relative_to(self.folder):
-                self.data |= self._named_data(module)
+                named = self._named_data(module)
+                self.data |= named
+                self._because(named, f"named in {self._shown(module)}")
         paths = sorted({*self.modules, *self.data}, key=self._shown)
-        files = [SourceFile(self._shown(p), self._shown(p), self._read(p)) for p in paths]
+        files = [
+            SourceFile(self._shown(p), self._shown(p), self._read(p), self.why.get(p, ""))
+            for p in paths
+        ]
         files.append(self._requirements())
         return tuple(sorted(files, key=lambda file: file.path))
+
+    def _because(self, paths: Iterable[Path], why: str) -> None:
+        """Notes why files are in; the first reason stays."""
+        for path in paths:
+            self.why.setdefault(path, why)
 
     def _shown(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -119,11 +137,14 @@ class _Collector:
                     fix="correct the pattern, or remove it",
                 )
             found |= matches
+            self._because(matches, f"include = {pattern!r}")
         return found
 
     def _follow(self, start: set[Path]) -> None:
         """Reads modules, and what they import of `agents`, until there is nothing new."""
-        waiting = sorted(start | self._resolve("agents"))
+        always = self._resolve("agents")
+        self._because(always, "always")
+        waiting = sorted(start | always)
         while waiting:
             path = waiting.pop()
             if path in self.modules:
@@ -131,7 +152,9 @@ class _Collector:
             self.modules[path] = self._parse(path)
             package = path.relative_to(self.root).parent.parts
             for name in _imports(self.modules[path], package):
-                waiting += sorted(self._resolve(name) - self.modules.keys())
+                found = self._resolve(name) - self.modules.keys()
+                self._because(found, f"imported by {self._shown(path)}")
+                waiting += sorted(found)
 
     def _resolve(self, dotted: str) -> set[Path]:
         """Source files that importing `agents.x.y` runs; a last part may be a name in a module."""
@@ -208,7 +231,8 @@ class _Collector:
                 where=self.toml,
                 fix="name the lock of the agent's dependencies, or write it with scripts/lock",
             )
-        return SourceFile(REQUIREMENTS, named, path.read_bytes())
+        why = f"requirements of {self.toml}"
+        return SourceFile(REQUIREMENTS, named, path.read_bytes(), why)
 
 
 def _may_go_in(name: str) -> bool:

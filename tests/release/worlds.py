@@ -13,6 +13,7 @@ from google.cloud import secretmanager_v1 as secretmanager
 from infra import names
 from infra.descriptor import OBJECT_NAME, SCHEMA_VERSION, Descriptor
 from infra.manifest import AgentManifest, load_all
+from services.release import preflight
 from services.release.deploy import DeployResult, Wanted, deploy
 from services.release.packaging import package_all
 from services.release.records import Bucket
@@ -70,9 +71,14 @@ class World:
 
 def api(target: Target, method: str, path: str, body: Any = None) -> Any:
     """One call of Agent Runtime as the operator."""
+    return rest(target, method, f"v1beta1/{path}", body)
+
+
+def rest(target: Target, method: str, path: str, body: Any = None) -> Any:
+    """One call of the platform's as the operator."""
     answer = httpx.request(
         method,
-        f"{target.endpoints.agent_runtime}/v1beta1/{path}",
+        f"{target.endpoints.agent_runtime}/{path}",
         json=body,
         headers={"Authorization": "Bearer operator"},
         timeout=60,
@@ -98,6 +104,10 @@ def make(root: Path, cache: Path, endpoint: str, project: str) -> World:
         operation = api(target, "GET", operation["name"])
         engines[agent] = str(operation["response"]["name"])
     bank = engines.pop(names.MEMORY_BANK)
+    for agent in engines:
+        _account(target, agent, project)
+    apis = {"serviceIds": list(preflight.APIS)}
+    rest(target, "POST", f"v1/projects/{project}/services:batchEnable", apis)
     members = [f"serviceAccount:{account(agent, project)}" for agent in engines]
     policy = {"bindings": [{"role": "roles/aiplatform.user", "members": members}]}
     api(target, "POST", f"projects/{project}:setIamPolicy", {"policy": policy})
@@ -106,7 +116,7 @@ def make(root: Path, cache: Path, endpoint: str, project: str) -> World:
         "schema_version": SCHEMA_VERSION,
         "environment": "local",
         "project": project,
-        "project_number": "100000000001",
+        "project_number": bank.split("/")[1],
         "region": "us-central1",
         "engines": {
             agent: {
@@ -124,6 +134,11 @@ def make(root: Path, cache: Path, endpoint: str, project: str) -> World:
     policy = target.storage.bucket(buckets["policy"])
     policy.blob(OBJECT_NAME).upload_from_string(descriptor.model_dump_json())
     return World(root, cache, target, descriptor)
+
+
+def _account(target: Target, agent: str, project: str) -> None:
+    body = {"accountId": names.account_id(agent, "local")}
+    rest(target, "POST", f"v1/projects/{project}/serviceAccounts", body)
 
 
 def account(agent: str, project: str) -> str:
