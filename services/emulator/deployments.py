@@ -90,6 +90,7 @@ async def deploy(
         blob: the archive, if the change brings one.
     """
     name = operation.rpartition("/operations/")[0]
+    await platform.operations.build(operation)
     try:
         async with platform.processes.lock(name):
             if platform.operations.fails(operation):

@@ -6,8 +6,9 @@
 
 `path` is a regular expression that is searched for in the request's path. An order has one of:
 `status` (with `retryAfter`), `reset` ("before" or "after" the effect), `delay` (seconds),
-`operation` ("fails" or "hangs", for a call that starts one), `stale` (true: a GET answers what it
-answered before the last change).
+`operation` ("fails" or "hangs", for a call that starts one), `build` (seconds that the operation
+which it starts takes before its effect, as a build in the cloud does), `stale` (true: a GET answers
+what it answered before the last change).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PATH = "/_faults"
 REMEMBERED = 200
 """Answers of GET that are kept for a stale read."""
 _WORDS = {code: word for word, code in reversed(HTTP.items())}
-_KINDS = ("status", "reset", "delay", "operation", "stale")
+_KINDS = ("status", "reset", "delay", "operation", "build", "stale")
 
 
 @dataclass
@@ -45,6 +46,7 @@ class Order:
     reset: str | None = None
     delay: float | None = None
     operation: str | None = None
+    build: float | None = None
     stale: bool | None = None
     fired: int = 0
 
@@ -87,6 +89,9 @@ class Faults:
             await self._app(scope, receive, send)
         elif order.operation is not None:
             self._platform.operations.spoil_next(order.operation)
+            await self._app(scope, receive, send)
+        elif order.build is not None:
+            self._platform.operations.build_next(order.build)
             await self._app(scope, receive, send)
         else:
             await self._stale(scope, receive, send)

@@ -24,6 +24,8 @@ class Operations:
         self._ended: dict[str, asyncio.Event] = {}
         self._spoil: str | None = None
         self._spoiled: dict[str, str] = {}
+        self._build = 0.0
+        self._builds: dict[str, float] = {}
 
     def start(self, parent: str, *, metadata: Body | None = None) -> Body:
         """A new operation that is not done; without a parent its name is `operations/ID`."""
@@ -32,6 +34,7 @@ class Operations:
         self._ended[name] = asyncio.Event()
         if self._spoil is not None:
             self._spoiled[name], self._spoil = self._spoil, None
+        self._builds[name], self._build = self._build, 0.0
         time = now()
         meta = {"genericMetadata": {"createTime": time, "updateTime": time}, **(metadata or {})}
         return self._store.put(KIND, name, {"name": name, "metadata": meta})
@@ -39,6 +42,14 @@ class Operations:
     def spoil_next(self, how: str) -> None:
         """The next operation that starts `fails` before its effect, or `hangs` for ever."""
         self._spoil = how
+
+    def build_next(self, seconds: float) -> None:
+        """The next operation that starts takes so long before its effect."""
+        self._build = seconds
+
+    async def build(self, name: str) -> None:
+        """Takes the time that a build was ordered to take."""
+        await asyncio.sleep(self._builds.pop(name, 0.0))
 
     def fails(self, name: str) -> bool:
         """Whether it was ordered to fail before its effect."""
