@@ -30,6 +30,7 @@ COMMANDS = {
     "deploy": "scripts.deploy",
     "diff": "scripts.diff",
     "rollback": "scripts.rollback",
+    "traffic": "scripts.traffic",
     "history": "scripts.history",
     "logs": "scripts.logs",
     "release": "scripts.release",

@@ -24,6 +24,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from services.emulator import operations
 from services.emulator.errors import HTTP, ApiError, invalid
 from services.emulator.platform import Platform
 
@@ -63,7 +64,7 @@ class Faults:
     """The orders, and the middleware that carries them out."""
 
     def __init__(self, app: ASGIApp, platform: Platform) -> None:
-        self._app, self._platform = app, platform
+        self._app = app
         self._orders: list[Order] = platform.faults
         self._answers: dict[str, list[bytes]] = {}
 
@@ -87,12 +88,10 @@ class Faults:
         elif order.delay is not None:
             await asyncio.sleep(order.delay)
             await self._app(scope, receive, send)
-        elif order.operation is not None:
-            self._platform.operations.spoil_next(order.operation)
+        elif order.operation is not None or order.build is not None:
+            token = operations.ORDERED.set(operations.Order(order.operation, order.build or 0.0))
             await self._app(scope, receive, send)
-        elif order.build is not None:
-            self._platform.operations.build_next(order.build)
-            await self._app(scope, receive, send)
+            operations.ORDERED.reset(token)
         else:
             await self._stale(scope, receive, send)
 

@@ -7,6 +7,8 @@ pass) means that it loses none.
 from __future__ import annotations
 
 import asyncio
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from services.emulator.errors import RPC, ApiError, not_found
@@ -16,44 +18,46 @@ HOLD_SECONDS = 25.0
 KIND = "operation"
 
 
+@dataclass(frozen=True)
+class Order:
+    """What was ordered of an operation: how it ends (`fails`, `hangs`), how long it builds."""
+
+    end: str | None = None
+    build: float = 0.0
+
+
+ORDERED: ContextVar[Order | None] = ContextVar("ordered", default=None)
+"""Of the operations that the request at hand starts."""
+
+
 class Operations:
     """Operations by full name, `PARENT/operations/ID`; they are kept, so they survive a restart."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._ended: dict[str, asyncio.Event] = {}
-        self._spoil: str | None = None
-        self._spoiled: dict[str, str] = {}
-        self._build = 0.0
-        self._builds: dict[str, float] = {}
+        self._ordered: dict[str, Order] = {}
 
     def start(self, parent: str, *, metadata: Body | None = None) -> Body:
         """A new operation that is not done; without a parent its name is `operations/ID`."""
         place = f"{parent}/operations" if parent else "operations"
         name = f"{place}/{self._store.next_id('operation')}"
         self._ended[name] = asyncio.Event()
-        if self._spoil is not None:
-            self._spoiled[name], self._spoil = self._spoil, None
-        self._builds[name], self._build = self._build, 0.0
+        if (order := ORDERED.get()) is not None:
+            self._ordered[name] = order
         time = now()
         meta = {"genericMetadata": {"createTime": time, "updateTime": time}, **(metadata or {})}
         return self._store.put(KIND, name, {"name": name, "metadata": meta})
 
-    def spoil_next(self, how: str) -> None:
-        """The next operation that starts `fails` before its effect, or `hangs` for ever."""
-        self._spoil = how
-
-    def build_next(self, seconds: float) -> None:
-        """The next operation that starts takes so long before its effect."""
-        self._build = seconds
-
     async def build(self, name: str) -> None:
         """Takes the time that a build was ordered to take."""
-        await asyncio.sleep(self._builds.pop(name, 0.0))
+        if (order := self._ordered.get(name)) is not None:
+            await asyncio.sleep(order.build)
 
     def fails(self, name: str) -> bool:
         """Whether it was ordered to fail before its effect."""
-        return self._spoiled.get(name) == "fails"
+        order = self._ordered.get(name)
+        return order is not None and order.end == "fails"
 
     def succeed(self, name: str, response: Body) -> Body:
         """Ends it with a response, which carries its own `@type`."""
@@ -98,7 +102,7 @@ class Operations:
         body = self._store.get(KIND, name)
         if body is None:
             raise ApiError("INTERNAL", f"unknown operation {name}")
-        if self._spoiled.get(name) == "hangs":
+        if (order := self._ordered.pop(name, None)) is not None and order.end == "hangs":
             return body
         body["metadata"].get("genericMetadata", {})["updateTime"] = now()
         self._store.put(KIND, name, {**body, **outcome})
