@@ -45,7 +45,7 @@ def command(
         raise InputError("--split and --latest exclude each other", fix="give one of them")
     site = options.site(root, env, platform)
     if shares or latest:
-        splitting.split(site, agent, dict(_share(text) for text in shares), lambda line: None)
+        splitting.split(site, agent, dict(_share(text) for text in shares))
     found = splitting.revisions(site, agent)
     if as_json:
         click.echo(json.dumps([vars(revision) for revision in found], indent=1))

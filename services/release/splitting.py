@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from infra.errors import InputError, RemoteError
 from services.release import lease, spec, traffic
-from services.release.execute import Say
 from services.release.live import read_engines
 from services.release.plan import check_owner
 from services.release.site import Site
@@ -52,7 +51,7 @@ def revisions(site: Site, agent: str) -> list[Revision]:
     return listed
 
 
-def split(site: Site, agent: str, wanted: Mapping[str, int], say: Say) -> None:
+def split(site: Site, agent: str, wanted: Mapping[str, int]) -> None:
     """Splits an agent's traffic, and reads it back.
 
     Args:
@@ -78,7 +77,6 @@ def split(site: Site, agent: str, wanted: Mapping[str, int], say: Say) -> None:
     full = {names[number]: percent for number, percent in wanted.items()}
     with lease.acquire(site.control, f"traffic {agent}") as held:
         held.require()
-        say(f"{agent}: {traffic.text(full)}")
         done = wait(site.transport, site.transport.patch_traffic(engine, full))
         if error := done.get("error"):
             raise RemoteError(str(error.get("message")), where=engine, fix="slipway traffic --help")

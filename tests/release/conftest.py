@@ -110,3 +110,17 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def world(checkout: Path, cache: Path, platform: str) -> World:
     """An environment of a project of its own on the platform; nothing is deployed to it."""
     return make(checkout, cache, platform, f"acme-{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def two(world: World) -> World:
+    """An environment with two deployments: hello with vanilla, then hallo with cherry."""
+    world.deploy()
+    for name, old, new in (
+        ("agents/router/agent.toml", '"vanilla"', '"cherry"'),
+        ("agents/shared/inner/deep.py", "hello", "hallo"),
+    ):
+        path = world.root / name
+        path.write_text(path.read_text().replace(old, new))
+    world.deploy()
+    return world

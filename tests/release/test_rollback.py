@@ -14,16 +14,6 @@ from tests.release.test_deploy import edit
 from tests.release.worlds import SECRET, World, api
 
 
-@pytest.fixture
-def two(world: World) -> World:
-    """An environment with two deployments: hello with vanilla, then hallo with cherry."""
-    world.deploy()
-    edit(world.root, "agents/router/agent.toml", '"vanilla"', '"cherry"')
-    edit(world.root, "agents/shared/inner/deep.py", "hello", "hallo")
-    world.deploy()
-    return world
-
-
 def served(world: World) -> tuple[str, str]:
     router = world.query("router", "hi")["output"]["env"]
     return router, world.query("supply", "hi")["output"]
