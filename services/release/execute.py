@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from infra.errors import RemoteError
-from services.release import spec, traffic, verify
+from services.release import causes, spec, traffic, verify
 from services.release.bundle import Bundle
 from services.release.journal import Journal
 from services.release.lease import Held
@@ -199,12 +199,14 @@ def _waves(agents: Sequence[AgentPlan]) -> list[list[AgentPlan]]:
 
 
 def _refused(agent: AgentPlan, error: Mapping[str, Any]) -> RemoteError:
-    """The operation's own words, which end with the log's last lines."""
+    """The operation's own words, which end with the log's last lines, and the likely cause."""
+    words = str(error.get("message"))
+    told = f"the update of {agent.agent} failed (code {error.get('code')}): {words}"
+    fix = f"correct agents/{agent.agent}, then run the same command again"
+    if known := causes.likely(words):
+        told, fix = f"{told}\nlikely: {known[0]}", known[1]
     return RemoteError(
-        f"the update of {agent.agent} failed (code {error.get('code')}): {error.get('message')}",
-        where=agent.engine,
-        fix=f"correct agents/{agent.agent}, then run the same command again; "
-        "the engine serves what it served before",
+        told, where=agent.engine, fix=f"{fix}; the engine serves what it served before"
     )
 
 
