@@ -34,6 +34,7 @@ COMMANDS = {
     "history": "scripts.history",
     "logs": "scripts.logs",
     "release": "scripts.release",
+    "recover": "scripts.recover",
     "owners": "scripts.owners",
 }
 

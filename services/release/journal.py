@@ -126,16 +126,16 @@ class Journal:
 
         Storage takes about one write a second of one object [documented]; a burst is bearable.
         """
-        path = _path(self.deployment.number)
+        name = path(self.deployment.number)
         with self._writing:
             with self._changing:
                 version = self._version
                 data = self.deployment.model_dump_json(indent=1).encode()
             if version == self._written:
                 return
-            new = self._bucket.write(path, data, "application/json", generation=self._generation)
+            new = self._bucket.write(name, data, "application/json", generation=self._generation)
             if new is None:
-                raise self._bucket.changed(path)
+                raise self._bucket.changed(name)
             self._generation, self._written = new, version
 
 
@@ -162,11 +162,11 @@ def begin(bucket: Bucket, plan: Plan, *, last: int, action: str, commit: str | N
         started=_now(),
         agents={agent.agent: _record(agent) for agent in plan.changed},
     )
-    path = _path(deployment.number)
+    name = path(deployment.number)
     data = deployment.model_dump_json(indent=1).encode()
-    generation = bucket.write(path, data, "application/json", generation=NOT_THERE)
+    generation = bucket.write(name, data, "application/json", generation=NOT_THERE)
     if generation is None:
-        raise bucket.changed(path)
+        raise bucket.changed(name)
     return Journal(bucket, deployment, generation)
 
 
@@ -233,7 +233,8 @@ def _record(agent: AgentPlan) -> AgentRecord:
     )
 
 
-def _path(number: int) -> str:
+def path(number: int) -> str:
+    """The object that holds a deployment's document."""
     return f"{FOLDER}{number:0{DIGITS}}.json"
 
 
