@@ -7,13 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from infra.errors import InputError, RemoteError
-from services.release import lease, recovery, traffic
+from services.release import journal, lease, recovery, traffic
 from services.release.live import live_release
+from services.release.packaging import package_all
 from tests.release.test_deploy import FAILING, KILLED, edit
 from tests.release.worlds import World, api
 
@@ -184,3 +186,24 @@ def test_what_somebody_split_by_hand_goes_back_to_the_latest(world: World) -> No
     done = world.deploy()
     assert [c.field for c in done.plan.changed[0].changes] == [traffic.FIELD]
     assert served(world)["traffic"] == {"latest"}
+
+
+def test_of_eight_deployers_at_once_one_wins(world: World) -> None:
+    world.deploy()
+    second(world)
+    package_all(world.root, world.manifests, world.cache, lambda line: None)
+
+    def attempt(_: int) -> int | None:
+        try:
+            return World(world.root, world.cache, world.target, world.descriptor).deploy().number
+        except RemoteError as error:
+            refusals.append(error.what)
+            return None
+
+    refusals: list[str] = []
+    with ThreadPoolExecutor(8) as pool:
+        numbers = [number for number in pool.map(attempt, range(8)) if number is not None]
+    assert numbers == [2]
+    assert all("here since" in refusal for refusal in refusals)
+    assert len(journal.history(world.site.control)) == 2
+    assert served(world)["supply"] == "hallo"
