@@ -27,6 +27,7 @@ COMMANDS = {
     "infra": "scripts.infra",
     "secret": "scripts.secret",
     "package": "scripts.package",
+    "dev": "scripts.dev",
     "deploy": "scripts.deploy",
     "diff": "scripts.diff",
     "rollback": "scripts.rollback",

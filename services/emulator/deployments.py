@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 from services.emulator import archives, engines, launches, revisions
 from services.emulator.errors import ApiError, invalid
@@ -156,6 +157,8 @@ async def serving(platform: Platform, name: str, revision: str | None = None) ->
     Raises:
         ApiError: FAILED_PRECONDITION when nothing is deployed, UNAVAILABLE when it does not start.
     """
+    if revision is None and (tree := platform.trees.get(name)) is not None and tree.alive:
+        return tree
     revision = revision or revisions.choose(platform.store, _deployed(platform, name))
     if (running := platform.processes.current(revision)) is not None:
         return running
@@ -203,3 +206,30 @@ async def start_all(platform: Platform) -> None:
     for (_, revision), result in zip(wanted, results, strict=True):
         if isinstance(result, BaseException):
             LOG.warning("%s does not serve: %s", revision, result)
+
+
+async def serve_tree(platform: Platform, name: str, tree: Path) -> Running:
+    """Lets a working tree answer for an engine; the tree of before goes on if this one fails.
+
+    Raises:
+        ApiError: FAILED_PRECONDITION when nothing is deployed, INVALID_ARGUMENT with the log's last
+            lines when it does not serve.
+    """
+    async with platform.processes.lock(name):
+        launch = launches.prepare_tree(platform, _deployed(platform, name), tree)
+        try:
+            running = await platform.processes.start(launch)
+        except StartError as error:
+            raise invalid(str(error)) from None
+        before = platform.trees.get(name)
+        platform.trees[name] = running
+        if before is not None:
+            platform.processes.retire(before)
+        return running
+
+
+def drop_tree(platform: Platform, name: str) -> None:
+    """Lets what is deployed answer again."""
+    running = platform.trees.pop(name, None)
+    if running is not None:
+        platform.processes.retire(running)

@@ -45,20 +45,39 @@ async def prepare(platform: Platform, body: Body, blob: bytes, revision: int) ->
     Raises:
         ApiError: any of these cannot be done.
     """
-    spec, name = body["spec"], str(body["name"])
+    name = str(body["name"])
     folder = files(platform, name) / str(revision)
-    python = spec["sourceCodeSpec"].get("pythonSpec", {})
+    python = body["spec"]["sourceCodeSpec"].get("pythonSpec", {})
     await asyncio.to_thread(_unpack, blob, folder, python.get("requirementsFile"))
+    return _launch(platform, body, folder, folder, revisions.name_of(name, revision))
+
+
+def prepare_tree(platform: Platform, body: Body, tree: Path) -> Launch:
+    """The same for a working tree: nothing is unpacked, its log and home lie with the platform's.
+
+    Raises:
+        ApiError: a secret cannot be read.
+    """
+    name = str(body["name"])
+    beside = platform.store.files / "dev" / name.rpartition("/")[2]
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    return _launch(platform, body, tree, beside, f"{name}/runtimeRevisions/dev")
+
+
+def _launch(platform: Platform, body: Body, folder: Path, beside: Path, revision: str) -> Launch:
+    """Args: beside: a path whose `.log` and `.home` are the process's."""
+    spec, name = body["spec"], str(body["name"])
+    python = spec["sourceCodeSpec"].get("pythonSpec", {})
     account = account_of(platform, body)
     key = f"{name.rpartition('/')[2]}-{secrets.token_urlsafe(12)}"
-    env = _runtime_env(platform, name, folder, account, key)
+    env = _runtime_env(platform, name, beside, account, key)
     env |= {item["name"]: str(item.get("value", "")) for item in _variables(spec, "env")}
     hidden = _secret_env(platform, account, spec)
     return Launch(
         engine=name,
-        revision=revisions.name_of(name, revision),
+        revision=revision,
         folder=folder,
-        log=folder.with_suffix(".log"),
+        log=beside.with_suffix(".log"),
         module=python.get("entrypointModule", "agent"),
         object=python.get("entrypointObject", "root_agent"),
         methods=tuple(str(method["name"]) for method in spec["classMethods"]),

@@ -10,7 +10,7 @@ import httpx
 
 from services.emulator.identity import Identity
 from services.emulator.operations import Operations
-from services.emulator.processes import Processes
+from services.emulator.processes import Processes, Running
 from services.emulator.state import Store
 
 PROJECT_NUMBER_BASE = 100_000_000_000
@@ -34,6 +34,8 @@ class Platform:
     processes: Processes = field(default_factory=Processes)
     faults: list[Any] = field(default_factory=list)
     """What was ordered to go wrong (faults.py)."""
+    trees: dict[str, Running] = field(default_factory=dict)
+    """Working trees that answer for an engine (development.py)."""
     http: httpx.AsyncClient = field(default_factory=_client)
     """Talks to the engines' processes."""
 

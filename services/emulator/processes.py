@@ -143,6 +143,10 @@ class Processes:
                 del self._current[revision]
                 self._later(self._retire(running))
 
+    def retire(self, running: Running) -> None:
+        """Ends a process that is no revision's, once it answered what it began."""
+        self._later(self._retire(running))
+
     async def stop_all(self) -> None:
         """Ends every process now, and waits."""
         for task in list(self._background):

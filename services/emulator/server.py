@@ -18,6 +18,7 @@ from services.emulator import (
     agentruntime,
     catalog,
     cloudbuild,
+    development,
     faults,
     iam,
     logentries,
@@ -44,6 +45,7 @@ SERVICES = (
     projects,
     cloudbuild,
     logentries,
+    development,
     catalog,
 )
 
