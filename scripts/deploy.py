@@ -25,8 +25,16 @@ if TYPE_CHECKING:
 @click.argument("agents", metavar="[AGENT]...", nargs=-1)
 @click.option("--plan", "only_plan", is_flag=True, help="Show what would change; change nothing.")
 @click.option("--keep-going", is_flag=True, help="Let agents that work go on when another fails.")
-@click.option("--resume", is_flag=True, help="Finish the deployment that was interrupted.")
-@click.option("--abort", is_flag=True, help="Bring back what served before the interrupted one.")
+@click.option(
+    "--canary",
+    type=click.IntRange(1, 99),
+    metavar="PERCENT",
+    help="Give the one AGENT's new revision so much of the traffic; then --finish or --abort.",
+)
+@click.option(
+    "--resume", "--finish", is_flag=True, help="Finish what was interrupted, or the canary."
+)
+@click.option("--abort", is_flag=True, help="Bring back what served before it.")
 @options.as_json
 @click.pass_obj
 def command(
@@ -36,6 +44,7 @@ def command(
     agents: tuple[str, ...],
     only_plan: bool,
     keep_going: bool,
+    canary: int | None,
     resume: bool,
     abort: bool,
     as_json: bool,
@@ -49,12 +58,17 @@ def command(
     slipway deploy dev --plan
     slipway deploy dev router
     slipway deploy dev --resume
+    slipway deploy dev marketing --canary 10
+    slipway deploy dev --finish
     """
     from scripts.progress import Progress
     from services.release.deploy import deploy, plan_only
 
-    if resume + abort + only_plan > 1 or ((resume or abort) and (agents or keep_going)):
+    if resume + abort + only_plan > 1 or ((resume or abort) and (agents or keep_going or canary)):
         raise InputError("--plan, --resume and --abort go alone", fix="slipway deploy --help")
+    if canary and len(agents) != 1:
+        told = "a canary is of one agent: an A2A call reaches whichever revision serves it"
+        raise InputError(told, fix=f"slipway deploy {env} AGENT --canary {canary}")
     site = options.site(root, env, platform)
     with Progress(quiet=as_json) as progress:
         if resume or abort:
@@ -65,7 +79,7 @@ def command(
             show(plan_only(site, wanted), as_json=as_json)
             return
         with progress.step("deploy") as step:
-            done = deploy(root, site, wanted, step.say, keep_going=keep_going)
+            done = deploy(root, site, wanted, step.say, keep_going=keep_going, canary=canary)
             step.detail = f"release {done.release}"
     if as_json:
         document = {"release": done.release, "number": done.number, "changed": done.changed}
@@ -73,6 +87,8 @@ def command(
     elif done.changed:
         names = ", ".join(done.changed)
         click.echo(f"Release {done.release}: {names} (deployment {done.number}).")
+        if canary:
+            click.echo(f"  {canary} % of the traffic: slipway deploy {env} --finish, or --abort")
     else:
         click.echo(f"Release {done.release} is live already; nothing was changed.")
 

@@ -54,12 +54,19 @@ class DeployResult:
 
 
 def deploy(
-    root: Path, site: Site, wanted: Wanted, say: Say, *, keep_going: bool = False
+    root: Path,
+    site: Site,
+    wanted: Wanted,
+    say: Say,
+    *,
+    keep_going: bool = False,
+    canary: int | None = None,
 ) -> DeployResult:
     """Puts what is wanted on the environment; where nothing differs, nothing is written.
 
     Args:
         keep_going: agents that work move on, those that fail go back alone.
+        canary: percent of the traffic that the new revisions get until `recovery.resume`.
 
     Raises:
         InputError: an agent has no engine, or refers to something the environment does not have.
@@ -89,7 +96,14 @@ def deploy(
         plan = replace(plan, agents=tuple(agents))
         clock.mark("upload")
         run = carry_out(
-            site, plan, held, say, action="deploy", commit=document.commit, keep_going=keep_going
+            site,
+            plan,
+            held,
+            say,
+            action=f"canary {canary} %" if canary else "deploy",
+            commit=document.commit,
+            keep_going=keep_going,
+            canary=canary,
         )
         number = run.journal.deployment.number
     changed = tuple(agent.agent for agent in plan.changed)
@@ -130,6 +144,7 @@ def carry_out(
     action: str,
     commit: str | None = None,
     keep_going: bool = False,
+    canary: int | None = None,
 ) -> Execution:
     """Records the plan as a deployment, executes it, and closes the record.
 
@@ -139,13 +154,13 @@ def carry_out(
     last = journal.last(site.control)
     number = last.deployment.number if last is not None else 0
     record = journal.begin(site.control, plan, last=number, action=action, commit=commit)
-    run = Execution(site.transport, plan, record, held, site.stored, say, keep_going)
+    run = Execution(site.transport, plan, record, held, site.stored, say, keep_going, canary)
     try:
         run.run()
     except RemoteError:
         record.close("failed")
         raise
-    record.close("succeeded")
+    record.close("canary" if canary else "succeeded")
     return run
 
 

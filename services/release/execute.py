@@ -46,6 +46,8 @@ class Execution:
     stored: Callable[[str, str], Bundle]
     say: Say
     keep_going: bool = False
+    canary: int | None = None
+    """Percent of the traffic for the new revisions, until somebody finishes it; None: all."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Of each step, once it has ended."""
 
@@ -61,7 +63,7 @@ class Execution:
             (self._pin, going),
             (self._update, going),
             (self._verify, going),
-            *((self._move, wave) for wave in _waves(going)),
+            *((self._share if self.canary else self._move, wave) for wave in _waves(going)),
         ]
         for step, agents in steps:
             started, name = time.monotonic(), step.__name__.strip("_")
@@ -111,6 +113,20 @@ class Execution:
         verify.require(agent, found)
         known = self.journal.deployment.agents[agent.agent].seconds or 0.0
         self.say(f"{agent.agent}: ready after {known + time.monotonic() - started:.1f} s")
+
+    def _share(self, agent: AgentPlan) -> None:
+        """Gives the new revision its part of the traffic; the one that serves keeps the rest."""
+        assert self.canary is not None
+        new = str(self.journal.deployment.agents[agent.agent].revision)
+        serving = traffic.of(self.transport.engine(agent.engine))
+        old = next((name for name in serving if name != new), None)
+        if old is None:
+            raise RemoteError(
+                f"{agent.agent} serves nothing beside which a canary could run",
+                where=agent.engine,
+                fix="deploy it without --canary",
+            )
+        self._split(agent, {old: 100 - self.canary, new: self.canary})
 
     def _move(self, agent: AgentPlan) -> None:
         if traffic.of(self.transport.engine(agent.engine)):

@@ -29,7 +29,9 @@ FOLDER = "deployments/"
 DIGITS = 4
 READS_AT_ONCE = 8
 
-Status = Literal["started", "succeeded", "failed", "interrupted", "aborted"]
+Status = Literal["started", "canary", "succeeded", "failed", "interrupted", "aborted"]
+OPEN: frozenset[Status] = frozenset({"started", "canary"})
+"""Deployments that are still to be finished or aborted."""
 
 
 class FactRecord(BaseModel):

@@ -18,9 +18,9 @@ LOADS_AT_ONCE = 4
 
 
 def unfinished(site: Site) -> Journal | None:
-    """The last deployment's document, if it was never closed."""
+    """The last deployment's document, if it is still to be finished or aborted."""
     found = journal.last(site.control)
-    return found if found is not None and found.deployment.status == "started" else None
+    return found if found is not None and found.deployment.status in journal.OPEN else None
 
 
 def resume(site: Site, say: Say) -> Deployment:
@@ -75,7 +75,8 @@ def settle(site: Site, say: Say) -> dict[str, Before]:
     if found is None:
         return {}
     number = found.deployment.number
-    say(f"deployment {number} was interrupted; going on from what is live")
+    how = "is a canary" if found.deployment.status == "canary" else "was interrupted"
+    say(f"deployment {number} {how}; going on from what is live")
     _wait_for_operations(site, found.deployment, say)
     found.close("interrupted")
     records = found.deployment.agents.items()

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from infra.errors import InputError, RemoteError
-from services.release import journal, lease, recovery, traffic
+from services.release import journal, lease, recovery, splitting, traffic
+from services.release.deploy import Wanted, deploy
 from services.release.live import live_release
 from services.release.packaging import package_all
+from services.release.secrets import Vault
 from tests.release.test_deploy import FAILING, KILLED, edit
-from tests.release.worlds import World, api
+from tests.release.worlds import SECRET, World, api
 
 SLOW = "    def set_up(self) -> None:\n        import time; time.sleep(1.5)\n"
 
@@ -207,3 +209,54 @@ def test_of_eight_deployers_at_once_one_wins(world: World) -> None:
     assert all("here since" in refusal for refusal in refusals)
     assert len(journal.history(world.site.control)) == 2
     assert served(world)["supply"] == "hallo"
+
+
+@pytest.fixture
+def canary(world: World) -> World:
+    """A second deployment, of supply alone, with a tenth of the traffic."""
+    world.deploy()
+    second(world)
+    bundles = package_all(world.root, world.manifests, world.cache, lambda line: None)
+    wanted = Wanted(world.manifests, bundles, frozenset({"supply"}))
+    deploy(world.root, world.site, wanted, lambda line: None, canary=10)
+    return world
+
+
+def shares(world: World) -> list[int]:
+    return [revision.percent for revision in splitting.revisions(world.site, "supply")]
+
+
+def test_a_canary_gets_its_part_and_the_others_nothing(canary: World) -> None:
+    assert shares(canary) == [10, 90]
+    assert canary.query("router", "hi")["output"]["env"] == "vanilla"
+    assert canary.document(2)["status"] == "canary"
+    assert canary.bucket("control").read(lease.PATH) is None
+
+
+def test_a_canary_is_finished(canary: World) -> None:
+    recovery.resume(canary.site, lambda line: None)
+    assert shares(canary) == [100, 0]
+    assert canary.query("supply", "hi")["output"] == "hallo"
+    assert canary.document(2)["status"] == "succeeded"
+
+
+def test_a_canary_is_aborted(canary: World) -> None:
+    recovery.abort(canary.site, lambda line: None)
+    assert canary.query("supply", "hi")["output"] == "hello"
+    assert (shares(canary)[0], canary.document(2)["status"]) == (100, "aborted")
+    env = canary.engine("supply")["spec"]["deploymentSpec"]["env"]
+    [bundle] = [item["value"] for item in env if item["name"] == "SLIPWAY_BUNDLE"]
+    assert bundle == canary.document(1)["agents"]["supply"]["bundle"], "no spec keeps the bad one"
+
+
+def test_a_first_deployment_cannot_be_a_canary(world: World) -> None:
+    bundles = package_all(world.root, world.manifests, world.cache, lambda line: None)
+    Vault(world.target, world.descriptor).ensure_generated(SECRET)
+    with pytest.raises(RemoteError, match="serves nothing beside which a canary could run"):
+        deploy(
+            world.root,
+            world.site,
+            Wanted(world.manifests, bundles, frozenset({"supply"})),
+            lambda line: None,
+            canary=10,
+        )
