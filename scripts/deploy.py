@@ -82,7 +82,12 @@ def command(
             done = deploy(root, site, wanted, step.say, keep_going=keep_going, canary=canary)
             step.detail = f"release {done.release}"
     if as_json:
-        document = {"release": done.release, "number": done.number, "changed": done.changed}
+        document = {
+            "release": done.release,
+            "number": done.number,
+            "changed": done.changed,
+            "seconds": done.seconds,
+        }
         click.echo(json.dumps(document, indent=1))
     elif done.changed:
         names = ", ".join(done.changed)
