@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from infra.manifest import AgentManifest
-from services.release import bundle, leaks, sources
+from services.release import bundle, leaks, lockfile, sources
 from services.release.bundle import Bundle
 from services.release.describe import describe
 from services.release.parallel import all_of
@@ -27,11 +27,12 @@ def package(root: Path, manifest: AgentManifest, cache: Path) -> Bundle:
     """
     files = sources.collect(root, manifest)
     leaks.refuse(files)
+    requirements = next(file for file in files if file.path == sources.REQUIREMENTS)
+    lockfile.require_pinned(requirements.data.decode("utf-8", "replace"), requirements.from_)
     tar = bundle.canonical_tar(files)
     archive = bundle.compress(tar, files, manifest.name)
     digest = bundle.digest(tar)
     found = describe(tar, digest, manifest, cache)
-    requirements = next(file.data for file in files if file.path == sources.REQUIREMENTS)
     return Bundle(
         agent=manifest.name,
         entrypoint=manifest.entrypoint,
@@ -41,7 +42,7 @@ def package(root: Path, manifest: AgentManifest, cache: Path) -> Bundle:
         size=len(tar),
         files=len(files),
         tree=bundle.tree(files),
-        requirements=bundle.digest(requirements),
+        requirements=bundle.digest(requirements.data),
         framework=found.framework,
         class_methods=found.class_methods,
     )
