@@ -104,6 +104,26 @@ def test_a_second_plan_is_empty_before_and_after_a_deployment(deployed: Team) ->
     deployed.ok("infra", "plan", "dev", *PLAYED, "--exit-code")
 
 
+def test_what_was_deployed_can_be_looked_at(deployed: Team) -> None:
+    [first] = json.loads(deployed.ok("history", "dev", *PLAYED, "--json"))
+    assert (first["number"], first["action"], first["status"]) == (1, "deploy", "succeeded")
+    for facts in (agent["facts"] for agent in first["agents"].values()):
+        grades = {fact["what"]: (fact["grade"], fact["ok"]) for fact in facts}
+        assert grades["spec"] == ("declared", True)
+        assert grades["files"] == grades["smoke"] == ("self-reported", True)
+    assert deployed.ok("diff", "dev", *PLAYED).strip() == "No differences."
+    [release] = json.loads(deployed.ok("release", "list", "dev", *PLAYED, "--json"))
+    assert release == {"release": first["release"], "deployments": [1]}
+    assert "marketing" in deployed.ok("release", "show", "dev", first["release"], *PLAYED)
+    assert "serving after" in deployed.ok("logs", "dev", "supply", *PLAYED)
+    [revision] = json.loads(deployed.ok("traffic", "dev", "router", *PLAYED, "--json"))
+    assert (revision["percent"], revision["release"]) == (100, first["release"])
+    assert "slipway deploy" in deployed.ok("owners", "spec")
+    refused = deployed.slipway.run("rollback", "dev", *PLAYED, "--yes")
+    assert refused.returncode == 2
+    assert "no earlier release" in refused.stderr
+
+
 # (what CI overrides, what its resources' addresses begin with, which arguments change)
 CHANGES = [
     ("OWNER__TEAM", "data", "google_", "labels"),
