@@ -5,18 +5,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
 from requests.adapters import HTTPAdapter
 
-from infra.descriptor import Descriptor
-from tests.release.targets import target_at
-from tests.release.worlds import World
+from tests.release.killing import heard
 
 DIED = 9
 
@@ -39,11 +35,9 @@ def die_at(method: str, pattern: str, when: str) -> None:
 
 def main() -> None:
     """Deploys."""
-    told = json.loads(sys.argv[1])
-    target = target_at(told["endpoint"], project=told["project"])
-    descriptor = Descriptor.model_validate(told["descriptor"])
+    world = heard(sys.argv[1])
     die_at(*sys.argv[2:])
-    World(Path(told["root"]), Path(told["cache"]), target, descriptor).deploy()
+    world.deploy()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ met by some faults, and every fault by some call; all of them: `scripts/test -m 
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import uuid
@@ -24,6 +23,7 @@ from services.release import lease, recovery
 from services.release.live import live_release
 from tests.faults.deployer import DIED
 from tests.release.checkouts import write_checkout
+from tests.release.killing import told
 from tests.release.test_deploy import edit
 from tests.release.worlds import World, make
 
@@ -140,14 +140,7 @@ def attempt(world: World) -> SlipwayError | None:
 
 def killed(world: World, call: str, when: str) -> None:
     """Deploys in a process that dies at the call."""
-    told = {
-        "endpoint": world.target.endpoints.agent_runtime,
-        "project": world.target.environment.project,
-        "descriptor": world.descriptor.model_dump(),
-        "root": str(world.root),
-        "cache": str(world.cache),
-    }
-    command = [sys.executable, "-m", "tests.faults.deployer", json.dumps(told), *CALLS[call], when]
+    command = [sys.executable, "-m", "tests.faults.deployer", told(world), *CALLS[call], when]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == DIED, done.stderr[-2000:]
 

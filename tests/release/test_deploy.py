@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +12,7 @@ from services.release import journal, releases
 from services.release.live import live_release
 from services.release.packaging import package_all
 from services.release.target import read_descriptor
+from tests.release.killing import kill_at_operation
 from tests.release.worlds import World, api
 
 FAILING = """
@@ -28,20 +24,6 @@ class Supply:
         return message
 
 app = Supply()
-"""
-# Deploys until it is killed; its first argument is a World as JSON.
-KILLED = """
-import json, sys
-from pathlib import Path
-from infra.descriptor import Descriptor
-from services.release import journal
-from tests.release.targets import target_at
-from tests.release.worlds import World
-
-told = json.loads(sys.argv[1])
-target = target_at(told["endpoint"], project=told["project"])
-descriptor = Descriptor.model_validate(told["descriptor"])
-World(Path(told["root"]), Path(told["cache"]), target, descriptor).deploy()
 """
 
 
@@ -172,23 +154,7 @@ def test_a_killed_run_is_repaired_by_the_next(world: World) -> None:
     slow = "    def set_up(self) -> None:\n        import time; time.sleep(1.5)\n"
     edit(world.root, "agents/supply/agent.py", "class Supply:\n", "class Supply:\n" + slow)
     package_all(world.root, world.manifests, world.cache, lambda line: None)
-    told = {
-        "endpoint": world.target.endpoints.agent_runtime,
-        "project": world.target.environment.project,
-        "descriptor": world.descriptor.model_dump(),
-        "root": str(world.root),
-        "cache": str(world.cache),
-    }
-    process = subprocess.Popen([sys.executable, "-c", KILLED, json.dumps(told)])
-    control, end = world.bucket("control"), time.monotonic() + 30
-    while time.monotonic() < end:
-        stored = control.read("deployments/0001.json")
-        if stored and json.loads(stored.data)["agents"]["supply"]["operation"]:
-            break
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    kill_at_operation(world, 1, "supply")
     assert world.document(1)["status"] == "started"
 
     said: list[str] = []

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,7 +13,8 @@ from services.release.deploy import Wanted, deploy
 from services.release.live import live_release
 from services.release.packaging import package_all
 from services.release.secrets import Vault
-from tests.release.test_deploy import FAILING, KILLED, edit
+from tests.release.killing import kill_at_operation
+from tests.release.test_deploy import FAILING, edit
 from tests.release.worlds import SECRET, World, api
 
 SLOW = "    def set_up(self) -> None:\n        import time; time.sleep(1.5)\n"
@@ -41,27 +37,6 @@ def served(world: World) -> dict[str, Any]:
         "releases": {agent.release for agent in live.agents.values()},
         "traffic": {agent.traffic for agent in live.agents.values()},
     }
-
-
-def kill_at_operation(world: World, number: int, agent: str) -> None:
-    """Deploys in a process of its own, and kills it once the agent's operation is on record."""
-    told = {
-        "endpoint": world.target.endpoints.agent_runtime,
-        "project": world.target.environment.project,
-        "descriptor": world.descriptor.model_dump(),
-        "root": str(world.root),
-        "cache": str(world.cache),
-    }
-    process = subprocess.Popen([sys.executable, "-c", KILLED, json.dumps(told)])
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        stored = world.bucket("control").read(f"deployments/{number:04}.json")
-        if stored and json.loads(stored.data)["agents"][agent]["operation"]:
-            break
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
 
 
 def test_one_that_fails_takes_the_others_back(world: World) -> None:
