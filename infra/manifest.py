@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -176,6 +176,24 @@ def load_all(root: Path) -> dict[str, AgentManifest]:
                     fix=f"known agents: {', '.join(manifests)}",
                 )
     return manifests
+
+
+def chosen(
+    manifests: Mapping[str, AgentManifest], names: Sequence[str]
+) -> dict[str, AgentManifest]:
+    """The agents of these names; all of them when none is named.
+
+    Raises:
+        InputError: there is none of a name.
+    """
+    for name in names:
+        if name not in manifests:
+            raise InputError(
+                f"there is no agent {name!r}",
+                where=str(FOLDER),
+                fix=f"known: {', '.join(manifests)}",
+            )
+    return {name: manifests[name] for name in names or manifests}
 
 
 def front(manifests: Mapping[str, AgentManifest]) -> AgentManifest:

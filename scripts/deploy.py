@@ -106,12 +106,7 @@ def build(root: Path, site: Site, agents: tuple[str, ...], progress: Progress) -
     from services.release.packaging import package_all
 
     known = manifest.load_all(root)
-    for name in agents:
-        if name not in known:
-            raise InputError(
-                f"there is no agent {name!r}", where="agents", fix=f"known: {', '.join(known)}"
-            )
-    chosen = {name: known[name] for name in agents or known}
+    chosen = manifest.chosen(known, agents)
     with progress.step("package") as step:
         bundles = package_all(root, chosen, home(root) / "cache", step.say)
     if agents:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from infra.errors import Finding, InputError
+from infra.errors import Finding
 from scripts import options
 
 if TYPE_CHECKING:
@@ -37,12 +37,7 @@ def command(root: Path, agent: tuple[str, ...], again: bool, explain: bool, as_j
     from services.release.packaging import package_all
 
     known = manifest.load_all(root)
-    for name in agent:
-        if name not in known:
-            raise InputError(
-                f"there is no agent {name!r}", where="agents", fix=f"known: {', '.join(known)}"
-            )
-    chosen = {name: known[name] for name in agent or known}
+    chosen = manifest.chosen(known, agent)
     if explain:
         show_files(root, chosen, as_json=as_json)
         return

@@ -15,9 +15,8 @@ from scripts import options
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from infra.descriptor import Descriptor
     from infra.manifest import AgentManifest
-    from services.release.target import Target
+    from services.release.site import Site
 
 
 @click.group("secret", short_help="List, set and rotate secrets.")
@@ -37,11 +36,11 @@ def list_(root: Path, env: str, platform: Any, as_json: bool) -> None:
     from services.release.live import read_engines
     from services.release.rotate import pinned, users
     from services.release.secrets import Vault
-    from services.release.transport import Transport
 
-    target, descriptor, agents = _connect(root, env, platform)
-    vault = Vault(target, descriptor)
-    engines = read_engines(Transport(target), descriptor, descriptor.engines)
+    site, agents = _connect(root, env, platform)
+    descriptor = site.descriptor
+    vault = Vault(site.target, descriptor)
+    engines = read_engines(site.transport, descriptor, descriptor.engines)
     rows = []
     for secret, name in sorted(descriptor.secrets.items()):
         id_ = name.rpartition("/")[2]
@@ -76,14 +75,14 @@ def set_(root: Path, env: str, platform: Any, secret: str, as_json: bool) -> Non
     """
     from services.release.secrets import Vault
 
-    target, descriptor, agents = _connect(root, env, platform)
+    site, agents = _connect(root, env, platform)
     _require_declared(agents, secret)
-    version = Vault(target, descriptor).add(secret, _value(secret))
+    version = Vault(site.target, site.descriptor).add(secret, _value(secret))
     if as_json:
         click.echo(json.dumps({"secret": secret, "version": version}))
         return
     click.echo(f"Added version {version} to {secret}.")
-    click.echo(f"  slipway deploy {target.named}    pins the agents to it")
+    click.echo(f"  slipway deploy {site.target.named}    pins the agents to it")
 
 
 @command.command("rotate")
@@ -105,12 +104,13 @@ def rotate(
     from services.release.rotate import rotate as run
     from services.release.rotate import users
     from services.release.secrets import ENABLED, Vault
-    from services.release.site import Site
 
-    target, descriptor, agents = _connect(root, env, platform)
+    site, agents = _connect(root, env, platform)
     _require_declared(agents, secret)
     who = users(agents, secret)
-    old = [v.number for v in Vault(target, descriptor).versions(secret) if v.state == ENABLED]
+    old = [
+        v.number for v in Vault(site.target, site.descriptor).versions(secret) if v.state == ENABLED
+    ]
     olds = f"disable version {', '.join(sorted(old, key=int))}" if old else "nothing to disable"
     if only_plan:
         click.echo(f"add a version to {secret}; pin {', '.join(who)} to it; {olds}")
@@ -122,7 +122,7 @@ def rotate(
     elif not yes:
         raise InputError("this needs a confirmation, and there is no terminal", fix="add --yes")
     with Progress(quiet=as_json) as progress, progress.step("rotate") as step:
-        done = run(Site(target, descriptor), agents, secret, value, step.say)
+        done = run(site, agents, secret, value, step.say)
         step.detail = f"{secret} is at version {done.version}"
     if as_json:
         click.echo(json.dumps(vars(done)))
@@ -131,15 +131,10 @@ def rotate(
     click.echo(f"{secret} is at version {done.version} on {', '.join(done.agents)}{gone}.")
 
 
-def _connect(
-    root: Path, env: str, platform: Any
-) -> tuple[Target, Descriptor, Mapping[str, AgentManifest]]:
-    from infra import manifest, settings
-    from services.connection import connect
-    from services.release.target import read_descriptor
+def _connect(root: Path, env: str, platform: Any) -> tuple[Site, Mapping[str, AgentManifest]]:
+    from infra import manifest
 
-    target = connect(root, settings.load(root, env, platform))
-    return target, read_descriptor(target), manifest.load_all(root)
+    return options.site(root, env, platform), manifest.load_all(root)
 
 
 def _require_declared(agents: Mapping[str, AgentManifest], secret: str) -> None:

@@ -11,6 +11,7 @@ from infra import settings, state
 from infra.environment import Environment
 from infra.rest import Rest
 from services.connection import connect
+from services.times import rfc3339
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def expired(root: Path, now: datetime | None = None) -> list[Expired]:
             continue
         end = applied + timedelta(hours=env.ttl_hours)
         if end <= moment:
-            found.append(Expired(env, _text(applied), _text(end)))
+            found.append(Expired(env, rfc3339(applied), rfc3339(end)))
     return found
 
 
@@ -53,7 +54,3 @@ def _applied(root: Path, env: Environment) -> datetime | None:
     if found is None or not (rest.get(f"{url}?alt=media") or {}).get("resources"):
         return None
     return datetime.fromisoformat(found["updated"])
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

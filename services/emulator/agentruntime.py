@@ -164,12 +164,12 @@ class AgentRuntime:
     async def revisions(self, call: Call) -> Result:
         """GET of an engine's revisions, the newest first."""
         found = revisions.of(self._store, str(engines.find(self._platform, call)["name"]))
-        shown = [revisions.shown(body) for body in reversed(found)]
+        shown = [engines.shown(body) for body in reversed(found)]
         return page(shown, call, "reasoningEngineRuntimeRevisions")
 
     async def revision(self, call: Call) -> Result:
         """GET of one revision."""
-        return revisions.shown(self._revision(call))
+        return engines.shown(self._revision(call))
 
     async def delete_revision(self, call: Call) -> Result:
         """DELETE of a revision; one with traffic, or the latest, stays."""

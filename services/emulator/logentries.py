@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 from starlette.routing import BaseRoute
 
@@ -51,7 +50,9 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 def _entries(platform: Platform, engine: str, id_: str) -> Iterator[Body]:
     """Every kept line of an engine's revisions, the oldest first."""
-    folder = launches.files(platform, engine) if engine else Path("/nonexistent")
+    if not engine:
+        return
+    folder = launches.files(platform, engine)
     logs = sorted(folder.glob("*.log"), key=lambda log: int(log.stem))
     for log in logs:
         written = datetime.fromtimestamp(log.stat().st_mtime, UTC).isoformat()

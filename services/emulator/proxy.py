@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from functools import partial
+from collections.abc import AsyncIterator, Iterable
 
 import httpx
 from starlette.responses import Response, StreamingResponse
@@ -43,8 +42,7 @@ async def query(
     inner = {"class_method": body.get("classMethod") or "", "input": body.get("input") or {}}
     path = "/api/stream_reasoning_engine" if stream else "/api/reasoning_engine"
     content = json.dumps(inner).encode()
-    asked = partial(deployments.serving, platform, engine, revision)
-    return await _forward(platform, engine, call, path, content, in_band=stream, serving=asked)
+    return await _forward(platform, engine, call, path, content, in_band=stream, revision=revision)
 
 
 async def a2a(platform: Platform, engine: str, call: Call) -> Response:
@@ -54,8 +52,7 @@ async def a2a(platform: Platform, engine: str, call: Call) -> Response:
         ApiError: the engine cannot be asked.
     """
     path = f"/a2a/{call.path['rest']}"
-    asked = partial(deployments.serving, platform, engine)
-    response = await _forward(platform, engine, call, path, call.raw, in_band=False, serving=asked)
+    response = await _forward(platform, engine, call, path, call.raw, in_band=False)
     if not _CARD.search(path) or not isinstance(response, StreamingResponse):
         return response
     parts = [part async for part in response.body_iterator]
@@ -73,9 +70,9 @@ async def _forward(
     content: bytes,
     *,
     in_band: bool,
-    serving: Callable[[], Awaitable[Running]],
+    revision: str | None = None,
 ) -> Response:
-    running = await serving()
+    running = await deployments.serving(platform, engine, revision)
     request = platform.http.build_request(
         call.request.method,
         f"http://127.0.0.1:{running.port}{path}",

@@ -58,11 +58,6 @@ def number_of(name: str) -> int:
     return int(name.rpartition("/")[2])
 
 
-def shown(body: Body) -> Body:
-    """The revision as an answer shows it: without its source."""
-    return engines.shown(body)
-
-
 def split(store: Store, engine: Body) -> dict[str, int]:
     """Percent of the traffic by revision's name; {} where nothing is deployed."""
     targets = _targets(engine)

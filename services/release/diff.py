@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from services.release import journal
 from services.release.deploy import Wanted, plan_only
 from services.release.live import read_engines
-from services.release.plan import Change, compare, compare_traffic
+from services.release.plan import Change, changes_of
 from services.release.site import Site
 
 
@@ -35,6 +35,5 @@ def differences(site: Site, wanted: Wanted) -> Differences:
             if deployment.status != "succeeded" or name in recorded or name not in live:
                 continue
             if record.wanted is not None:
-                spec = live[name].get("spec") or {}
-                recorded[name] = compare(spec, record.wanted) + compare_traffic(live[name])
+                recorded[name] = changes_of(live[name], record.wanted)
     return Differences(desired, recorded)

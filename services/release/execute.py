@@ -134,16 +134,7 @@ class Execution:
 
     def _split(self, agent: AgentPlan, split: traffic.Split) -> None:
         self.lease.require()
-        done = wait(self.transport, self.transport.patch_traffic(agent.engine, split))
-        if error := done.get("error"):
-            raise _refused(agent, error)
-        left = traffic.of(self.transport.engine(agent.engine))
-        if left != dict(split):
-            raise RemoteError(
-                f"traffic of {agent.agent} is {traffic.text(left)}, not {traffic.text(split)}",
-                where=agent.engine,
-                fix="run the same command again; if it stays, another tool writes this engine",
-            )
+        put_traffic(self.transport, agent.agent, agent.engine, split)
 
     def _deploy(
         self, agent: AgentPlan, wanted: Mapping[str, Any], bundle: Bundle, etag: str | None
@@ -153,7 +144,7 @@ class Execution:
         self.journal.note(agent.agent, operation=str(operation["name"]))
         done = wait(self.transport, operation)
         if error := done.get("error"):
-            raise _refused(agent, error)
+            raise _refused(agent.agent, agent.engine, error)
         left = compare(self.transport.engine(agent.engine).get("spec") or {}, wanted)
         if left:
             named = "; ".join(f"{c.field} is {c.live!r}, not {c.wanted!r}" for c in left[:4])
@@ -202,11 +193,29 @@ class Execution:
         """Traffic goes to the revision of before at once, if it is still there."""
         wanted = agent.before.bundle
         for revision in self.transport.revisions(agent.engine):
-            if spec.flat(revision.get("spec") or {}).get("env.SLIPWAY_BUNDLE") == wanted:
+            if spec.declared(revision.get("spec")).bundle == wanted:
                 split = {str(revision["name"]): 100}
                 if traffic.of(live) != split:
                     self._split(agent, split)
                 return
+
+
+def put_traffic(transport: Transport, agent: str, engine: str, split: traffic.Split) -> None:
+    """Splits an engine's traffic, and reads it back.
+
+    Raises:
+        RemoteError: the API refused, or the engine has another split afterwards.
+    """
+    done = wait(transport, transport.patch_traffic(engine, split))
+    if error := done.get("error"):
+        raise _refused(agent, engine, error)
+    left = traffic.of(transport.engine(engine))
+    if left != dict(split):
+        raise RemoteError(
+            f"traffic of {agent} is {traffic.text(left)}, not {traffic.text(split)}",
+            where=engine,
+            fix="run the same command again; if it stays, another tool writes this engine",
+        )
 
 
 def _waves(agents: Sequence[AgentPlan]) -> list[list[AgentPlan]]:
@@ -214,16 +223,14 @@ def _waves(agents: Sequence[AgentPlan]) -> list[list[AgentPlan]]:
     return [[a for a in agents if a.wave == wave] for wave in sorted({a.wave for a in agents})]
 
 
-def _refused(agent: AgentPlan, error: Mapping[str, Any]) -> RemoteError:
+def _refused(agent: str, engine: str, error: Mapping[str, Any]) -> RemoteError:
     """The operation's own words, which end with the log's last lines, and the likely cause."""
     words = str(error.get("message"))
-    told = f"the update of {agent.agent} failed (code {error.get('code')}): {words}"
-    fix = f"correct agents/{agent.agent}, then run the same command again"
+    told = f"the update of {agent} failed (code {error.get('code')}): {words}"
+    fix = f"correct agents/{agent}, then run the same command again"
     if known := causes.likely(words):
         told, fix = f"{told}\nlikely: {known[0]}", known[1]
-    return RemoteError(
-        told, where=agent.engine, fix=f"{fix}; the engine serves what it served before"
-    )
+    return RemoteError(told, where=engine, fix=f"{fix}; the engine serves what it served before")
 
 
 def _told(failures: Mapping[str, Exception], environment: str) -> Exception:

@@ -13,13 +13,13 @@ import os
 import socket
 import threading
 import uuid
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from infra.errors import RemoteError
+from services import times
 from services.release.parallel import all_of
 from services.release.plan import AgentPlan, Plan
 from services.release.records import NOT_THERE, Bucket
@@ -119,7 +119,7 @@ class Journal:
     def close(self, status: Status) -> None:
         """Writes how the deployment ended."""
         with self._changing:
-            self.deployment.status, self.deployment.ended = status, _now()
+            self.deployment.status, self.deployment.ended = status, times.now()
             self._version += 1
         self._save()
 
@@ -161,7 +161,7 @@ def begin(bucket: Bucket, plan: Plan, *, last: int, action: str, commit: str | N
         host=socket.gethostname(),
         commit=commit,
         status="started",
-        started=_now(),
+        started=times.now(),
         agents={agent.agent: _record(agent) for agent in plan.changed},
     )
     name = path(deployment.number)
@@ -238,7 +238,3 @@ def _record(agent: AgentPlan) -> AgentRecord:
 def path(number: int) -> str:
     """The object that holds a deployment's document."""
     return f"{FOLDER}{number:0{DIGITS}}.json"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

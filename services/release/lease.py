@@ -18,7 +18,7 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,6 +26,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from infra.errors import RemoteError
+from services import times
 from services.release.journal import who
 from services.release.records import NOT_THERE, Bucket, Stored
 
@@ -51,6 +52,11 @@ class Lease(BaseModel):
     command: str
     since: str
     seconds: float
+
+    def __str__(self) -> str:
+        """Who deploys, from where, since when."""
+        place = f"{self.who} on {self.host} (pid {self.pid})"
+        return f"{place} runs {self.command} here since {self.since}"
 
 
 @dataclass
@@ -133,7 +139,7 @@ def acquire(bucket: Bucket, command: str, seconds: float = SECONDS) -> Held:
         host=socket.gethostname(),
         pid=os.getpid(),
         command=command,
-        since=_text(datetime.now(UTC)),
+        since=times.now(),
         seconds=seconds,
     )
     data = lease.model_dump_json(indent=1).encode()
@@ -146,18 +152,17 @@ def acquire(bucket: Bucket, command: str, seconds: float = SECONDS) -> Held:
 def holder(bucket: Bucket) -> Lease | None:
     """Who holds the lease; None when nobody does, or its time is over."""
     stored = bucket.read(PATH)
-    if stored is None or (ends := _ends(bucket, stored)) is None or bucket.now(CLOCK) >= ends:
+    if stored is None or (ends := _ends(bucket, stored)) is None:
         return None
-    lease = _parse(stored.data)
-    return None if lease is not None and _dead(lease) else lease
+    return None if _over(bucket, stored, ends) else _parse(stored.data)
 
 
 def drop_dead(bucket: Bucket) -> None:
     """Removes a lease that nobody holds any more: its holder died, or its time is over."""
     stored = bucket.read(PATH)
-    if stored is None or (lease := _parse(stored.data)) is None:
+    if stored is None or (ends := _ends(bucket, stored)) is None:
         return
-    if _dead(lease) or ((ends := _ends(bucket, stored)) and bucket.now(CLOCK) >= ends):
+    if _over(bucket, stored, ends):
         bucket.delete(PATH, generation=stored.generation)
 
 
@@ -173,20 +178,28 @@ def _take_over(bucket: Bucket, data: bytes) -> int | None:
     ends = _ends(bucket, stored)
     if ends is None:
         return None
-    other = _parse(stored.data)
-    if bucket.now(CLOCK) >= ends or (other is not None and _dead(other)):
+    if _over(bucket, stored, ends):
         return bucket.write(PATH, data, "application/json", generation=stored.generation)
+    other = _parse(stored.data)
     told = "another run deploys here"
     if other is not None:
-        told = (
-            f"{other.who} on {other.host} (pid {other.pid}) runs {other.command} here "
-            f"since {other.since}; its lease ends at {_text(ends)} unless it is renewed"
-        )
-    raise RemoteError(
+        told = f"{other}; its lease ends at {times.rfc3339(ends)} unless it is renewed"
+    raise busy(bucket, told)
+
+
+def busy(bucket: Bucket, told: str) -> RemoteError:
+    """The error for a lease that another run holds."""
+    return RemoteError(
         told,
         where=bucket.where(PATH),
         fix="wait until it has ended; if it is dead, its lease ends by itself",
     )
+
+
+def _over(bucket: Bucket, stored: Stored, ends: datetime) -> bool:
+    """Whether nobody holds the lease any more: its holder died, or its time is over."""
+    lease = _parse(stored.data)
+    return (lease is not None and _dead(lease)) or bucket.now(CLOCK) >= ends
 
 
 def _ends(bucket: Bucket, stored: Stored) -> datetime | None:
@@ -224,7 +237,3 @@ def _parse(data: bytes) -> Lease | None:
         return Lease.model_validate_json(data)
     except ValidationError:
         return None
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

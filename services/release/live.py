@@ -47,11 +47,11 @@ def live_release(target: Target, descriptor: Descriptor) -> Live:
     agents = {}
     for name, engine in engines.items():
         check_owner(target, descriptor, name, engine)
-        fields = spec.flat(engine.get("spec") or {})
+        said = spec.declared(engine.get("spec"))
         agents[name] = LiveAgent(
             engine=descriptor.engines[name].name,
-            release=fields.get("env.SLIPWAY_RELEASE"),
-            bundle=fields.get("env.SLIPWAY_BUNDLE"),
+            release=said.release,
+            bundle=said.bundle,
             updated=engine.get("updateTime"),
             traffic=traffic.text(traffic.of(engine)),
         )

@@ -103,7 +103,7 @@ def make_plan(
                 descriptor.engines[name].name,
                 bundle,
                 wanted,
-                compare(live[name].get("spec") or {}, wanted) + compare_traffic(live[name]),
+                changes_of(live[name], wanted),
                 before_of(live[name]),
                 wave(name, manifests),
                 manifests[name].smoke,
@@ -125,21 +125,17 @@ def before_of(engine: Mapping[str, Any]) -> Before:
     live = engine.get("spec") or {}
     if not live.get("sourceCodeSpec"):
         return Before(None, None, None, {})
-    env = spec.flat(live)
-    return Before(
-        spec.from_live(live, {}),
-        env.get("env.SLIPWAY_RELEASE"),
-        env.get("env.SLIPWAY_BUNDLE"),
-        traffic.of(engine),
-    )
+    said = spec.declared(live)
+    return Before(spec.from_live(live, {}), said.release, said.bundle, traffic.of(engine))
 
 
-def compare_traffic(engine: Mapping[str, Any]) -> tuple[Change, ...]:
-    """The change of traffic, where it does not go to the latest revision."""
-    split = traffic.of(engine)
-    if not split:
-        return ()
-    return (Change(traffic.FIELD, traffic.text(split), traffic.text(traffic.LATEST)),)
+def changes_of(engine: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[Change, ...]:
+    """In what an engine differs from a spec, and from all traffic going to its latest revision."""
+    changes = compare(engine.get("spec") or {}, wanted)
+    if split := traffic.of(engine):
+        latest = Change(traffic.FIELD, traffic.text(split), traffic.text(traffic.LATEST))
+        changes = (*changes, latest)
+    return changes
 
 
 def compare(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[Change, ...]:

@@ -7,7 +7,7 @@ the plan is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -38,17 +38,15 @@ def require(site: Site, plan: Plan) -> None:
     Raises:
         RemoteError: with everything that is wrong, each with its fix.
     """
-    checks: dict[str, Callable[[], list[RemoteError]]] = {
-        "lease": lambda: list(_lease(site)),
-        "apis": lambda: list(_apis(site)),
-        "buckets": lambda: list(_buckets(site)),
-    }
+    # Generators: nothing is asked before a thread goes through them.
+    checks = {"lease": _lease(site), "apis": _apis(site), "buckets": _buckets(site)}
     for agent in plan.changed:
-        checks[f"engine {agent.agent}"] = partial(_listed, _engine, site, agent)
-        checks[f"account {agent.agent}"] = partial(_listed, _account, site, agent)
-        checks[f"secrets {agent.agent}"] = partial(_listed, _secrets, site, agent)
+        checks[f"engine {agent.agent}"] = _engine(site, agent)
+        checks[f"account {agent.agent}"] = _account(site, agent)
+        checks[f"secrets {agent.agent}"] = _secrets(site, agent)
+    calls = {name: partial(list[RemoteError], check) for name, check in checks.items()}
     problems: list[RemoteError] = []
-    for result in side_by_side(checks, at_most=AT_ONCE).values():
+    for result in side_by_side(calls, at_most=AT_ONCE).values():
         if isinstance(result, RemoteError):
             problems.append(result)
         elif isinstance(result, Exception):
@@ -59,21 +57,10 @@ def require(site: Site, plan: Plan) -> None:
         raise RemoteError.of(problems)
 
 
-def _listed(
-    check: Callable[[Site, AgentPlan], Found], site: Site, agent: AgentPlan
-) -> list[RemoteError]:
-    return list(check(site, agent))
-
-
 def _lease(site: Site) -> Found:
     held = lease.holder(site.control)
     if held is not None:
-        yield RemoteError(
-            f"{held.who} on {held.host} (pid {held.pid}) runs {held.command} here since "
-            f"{held.since}",
-            where=site.control.where(lease.PATH),
-            fix="wait until it has ended; if it is dead, its lease ends by itself",
-        )
+        yield lease.busy(site.control, str(held))
 
 
 def _apis(site: Site) -> Found:

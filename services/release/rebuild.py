@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from infra.errors import InputError, SlipwayError
+from services import times
 from services.release import journal, lease, spec, traffic
 from services.release.journal import AgentRecord, BeforeRecord, Deployment
 from services.release.live import read_engines
@@ -63,8 +63,8 @@ def _agents(site: Site) -> tuple[dict[str, AgentRecord], list[str]]:
     for name, engine in engines.items():
         check_owner(site.target, site.descriptor, name, engine)
         live = engine.get("spec") or {}
-        env = spec.flat(live)
-        release, bundle = env.get("env.SLIPWAY_RELEASE"), env.get("env.SLIPWAY_BUNDLE")
+        said = spec.declared(live)
+        release, bundle = said.release, said.bundle
         if not release or not bundle:
             unknown.append(f"{name}: serves nothing that slipway deployed")
             continue
@@ -89,10 +89,8 @@ def _agents(site: Site) -> tuple[dict[str, AgentRecord], list[str]]:
 
 
 def _document(site: Site, agents: dict[str, AgentRecord]) -> Deployment:
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    releases = {
-        spec.flat(record.wanted or {}).get("env.SLIPWAY_RELEASE", "") for record in agents.values()
-    }
+    now = times.now()
+    releases = {spec.declared(record.wanted).release or "" for record in agents.values()}
     return Deployment(
         number=1,
         run=uuid.uuid4().hex,

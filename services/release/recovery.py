@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from infra.errors import InputError, RemoteError
@@ -30,16 +30,12 @@ def resume(site: Site, say: Say) -> Deployment:
         InputError: nothing is unfinished.
         RemoteError: another run works, or a step failed and what served before serves again.
     """
-    return _take_up(site, "deploy --resume", say, _finish, "succeeded")
+    return _take_up(site, "deploy --resume", say, Execution.run, "succeeded")
 
 
 def abort(site: Site, say: Say) -> Deployment:
     """Brings back what served before. Raises as `resume` does."""
-    return _take_up(site, "deploy --abort", say, lambda run: run.restore(), "aborted")
-
-
-def _finish(run: Execution) -> None:
-    run.run()
+    return _take_up(site, "deploy --abort", say, Execution.restore, "aborted")
 
 
 def _take_up(
@@ -103,7 +99,7 @@ def plan_of(site: Site, deployment: Deployment) -> Plan:
 
 def _agent(site: Site, name: str, record: AgentRecord) -> AgentPlan:
     wanted = record.wanted or {}
-    release = spec.flat(wanted).get("env.SLIPWAY_RELEASE", "")
+    release = spec.declared(wanted).release or ""
     return AgentPlan(
         agent=name,
         engine=record.engine,
@@ -118,8 +114,7 @@ def _agent(site: Site, name: str, record: AgentRecord) -> AgentPlan:
 
 def _before(record: AgentRecord) -> Before:
     known = record.before
-    traffic: Mapping[str, int] = known.traffic
-    return Before(known.spec, known.release, known.bundle, traffic)
+    return Before(known.spec, known.release, known.bundle, known.traffic)
 
 
 def _wait_for_operations(site: Site, deployment: Deployment, say: Say) -> None:

@@ -16,20 +16,20 @@ from services.release.deploy import carry_out
 from services.release.execute import Execution, Say
 from services.release.journal import AgentRecord, Deployment
 from services.release.live import read_engines
-from services.release.plan import AgentPlan, Plan, before_of, check_owner, compare, compare_traffic
+from services.release.plan import AgentPlan, Plan, before_of, changes_of, check_owner
 from services.release.secrets import ENABLED, Vault
 from services.release.site import Site
 
 
 @dataclass(frozen=True)
-class Target:
+class Earlier:
     """What is gone back to: the deployment, and the newest record of each agent until then."""
 
     deployment: Deployment
     agents: Mapping[str, AgentRecord]
 
 
-def choose(site: Site, number: int | None) -> Target:
+def choose(site: Site, number: int | None) -> Earlier:
     """The deployment to go back to.
 
     Args:
@@ -54,10 +54,10 @@ def choose(site: Site, number: int | None) -> Target:
         if deployment.number <= found.number:
             for name, record in deployment.agents.items():
                 agents.setdefault(name, record)
-    return Target(found, agents)
+    return Earlier(found, agents)
 
 
-def make_plan(site: Site, to: Target) -> Plan:
+def make_plan(site: Site, to: Earlier) -> Plan:
     """What the rollback would change; nothing is written.
 
     Raises:
@@ -77,14 +77,14 @@ def make_plan(site: Site, to: Target) -> Plan:
                 f"{site.target.named}",
             )
         wanted = _pinned(record.wanted, pins)
-        release = spec.flat(wanted).get("env.SLIPWAY_RELEASE", "")
+        release = spec.declared(wanted).release or ""
         agents.append(
             AgentPlan(
                 agent=name,
                 engine=record.engine,
                 bundle=site.stored(release, name),
                 spec=wanted,
-                changes=compare(live[name].get("spec") or {}, wanted) + compare_traffic(live[name]),
+                changes=changes_of(live[name], wanted),
                 before=before_of(live[name]),
                 wave=record.wave,
                 smoke=record.smoke,
@@ -109,7 +109,7 @@ def rollback(site: Site, number: int | None, say: Say) -> tuple[Plan, Execution 
         return plan, carry_out(site, plan, held, say, action=action, commit=to.deployment.commit)
 
 
-def _pins(site: Site, to: Target) -> dict[str, set[str]]:
+def _pins(site: Site, to: Earlier) -> dict[str, set[str]]:
     """Enabled versions of every secret that the records name, by its ID, the newest first."""
     vault, found = Vault(site.target, site.descriptor), {}
     ids = {name.rpartition("/")[2]: key for key, name in site.descriptor.secrets.items()}

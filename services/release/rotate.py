@@ -135,4 +135,4 @@ class _Plans:
         return Plan(self.site.target.environment.name, release, tuple(made))
 
     def _release(self, agent: str) -> str | None:
-        return spec.flat(self.engines[agent].get("spec") or {}).get("env.SLIPWAY_RELEASE")
+        return spec.declared(self.engines[agent].get("spec")).release

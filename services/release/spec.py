@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from infra.descriptor import Descriptor
@@ -157,6 +158,20 @@ def flat(spec: Mapping[str, Any]) -> dict[str, str]:
     Takes camelCase or snake_case. A field that is empty is one that is not there.
     """
     return dict(_leaves("", spec))
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a spec says of itself, in the variables that every deployment sets."""
+
+    release: str | None
+    bundle: str | None
+
+
+def declared(spec: Mapping[str, Any] | None) -> Declared:
+    """The release and bundle that a spec declares. Takes what `flat` takes, or nothing."""
+    fields = flat(spec or {})
+    return Declared(fields.get("env.SLIPWAY_RELEASE"), fields.get("env.SLIPWAY_BUNDLE"))
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:

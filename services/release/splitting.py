@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from infra.errors import InputError, RemoteError
+from infra.errors import InputError
 from services.release import lease, spec, traffic
+from services.release.execute import put_traffic
 from services.release.live import read_engines
 from services.release.plan import check_owner
 from services.release.site import Site
-from services.release.waiting import wait
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ def revisions(site: Site, agent: str) -> list[Revision]:
     split = traffic.of(engine) or {str(r["name"]): 100 for r in found[:1]}
     listed = []
     for revision in found:
-        env = spec.flat(revision.get("spec") or {})
+        said = spec.declared(revision.get("spec"))
         name = str(revision["name"])
         listed.append(
             Revision(
                 name.rpartition("/")[2],
-                env.get("env.SLIPWAY_BUNDLE"),
-                env.get("env.SLIPWAY_RELEASE"),
+                said.bundle,
+                said.release,
                 str(revision.get("createTime", "")),
                 split.get(name, 0),
             )
@@ -77,13 +77,4 @@ def split(site: Site, agent: str, wanted: Mapping[str, int]) -> None:
     full = {names[number]: percent for number, percent in wanted.items()}
     with lease.acquire(site.control, f"traffic {agent}") as held:
         held.require()
-        done = wait(site.transport, site.transport.patch_traffic(engine, full))
-        if error := done.get("error"):
-            raise RemoteError(str(error.get("message")), where=engine, fix="slipway traffic --help")
-        left = traffic.of(site.transport.engine(engine))
-        if left != full:
-            raise RemoteError(
-                f"traffic is {traffic.text(left)}, not {traffic.text(full)}",
-                where=engine,
-                fix="run the same command again; if it stays, another tool writes this engine",
-            )
+        put_traffic(site.transport, agent, engine, full)

@@ -24,7 +24,7 @@ def wait(
     Raises:
         RemoteError: it is not done after `deadline` seconds.
     """
-    end = time.monotonic() + deadline
+    latest = time.monotonic() + deadline
     pause = FIRST_PAUSE_SECONDS
     current = dict(operation)
     while not current.get("done"):
@@ -32,7 +32,7 @@ def wait(
         current = transport.operation(str(operation["name"]))
         if current.get("done"):
             break
-        if time.monotonic() > end:
+        if time.monotonic() > latest:
             raise RemoteError(
                 f"the operation is not done after {deadline:.0f} s; it goes on",
                 where=str(operation["name"]),
