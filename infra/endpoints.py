@@ -23,6 +23,7 @@ class Endpoints:
     monitoring: str
     billing_budgets: str
     service_usage: str
+    token_info: str
 
     @classmethod
     def google(cls, region: str) -> Endpoints:
@@ -39,6 +40,7 @@ class Endpoints:
             monitoring="https://monitoring.googleapis.com",
             billing_budgets="https://billingbudgets.googleapis.com",
             service_usage="https://serviceusage.googleapis.com",
+            token_info="https://oauth2.googleapis.com",
         )
 
     @classmethod

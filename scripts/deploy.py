@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     "--resume", "--finish", is_flag=True, help="Finish what was interrupted, or the canary."
 )
 @click.option("--abort", is_flag=True, help="Bring back what served before it.")
+@click.option(
+    "--allow-incompatible",
+    is_flag=True,
+    help="Let an agent lose what other agents can ask of it now.",
+)
 @options.as_json
 @click.pass_obj
 def command(
@@ -47,6 +52,7 @@ def command(
     canary: int | None,
     resume: bool,
     abort: bool,
+    allow_incompatible: bool,
     as_json: bool,
 ) -> None:
     """Package the agents (default: all) and deploy them to ENV, all of them or none.
@@ -79,7 +85,15 @@ def command(
             show(plan_only(site, wanted), as_json=as_json)
             return
         with progress.step("deploy") as step:
-            done = deploy(root, site, wanted, step.say, keep_going=keep_going, canary=canary)
+            done = deploy(
+                root,
+                site,
+                wanted,
+                step.say,
+                keep_going=keep_going,
+                canary=canary,
+                allow_incompatible=allow_incompatible,
+            )
             step.detail = f"release {done.release}"
     if as_json:
         document = {

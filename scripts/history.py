@@ -34,13 +34,24 @@ def command(root: Path, env: str, platform: Any, limit: int, as_json: bool) -> N
         agents = ", ".join(item.agents)
         click.echo(
             f"{item.number:>4}  {item.started}  {item.status:<11}  {item.release}  "
-            f"{item.action:<16}  {item.who or '-'}  {agents}"
+            f"{item.action:<16}  {item.principal or item.who or '-'}  {agents}"
         )
 
 
 def row(item: Deployment) -> dict[str, Any]:
     """A deployment for scripts: no specs."""
-    fields = ("number", "action", "status", "release", "who", "host", "commit", "started", "ended")
+    fields = (
+        "number",
+        "action",
+        "status",
+        "release",
+        "principal",
+        "who",
+        "host",
+        "commit",
+        "started",
+        "ended",
+    )
     agents = {
         name: {
             "bundle": record.bundle,

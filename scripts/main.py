@@ -32,6 +32,7 @@ COMMANDS = {
     "diff": "scripts.diff",
     "rollback": "scripts.rollback",
     "traffic": "scripts.traffic",
+    "scale": "scripts.scale",
     "history": "scripts.history",
     "logs": "scripts.logs",
     "release": "scripts.release",

@@ -106,6 +106,9 @@ def _deployer(agents: Mapping[str, AgentManifest], who: str) -> Iterator[Binding
     yield Binding(who, "roles/storage.objectUser", "bucket/releases", "objects.insert, objects.get")
     yield Binding(who, "roles/storage.objectUser", "bucket/control", "objects.insert, .delete")
     yield Binding(who, "roles/storage.objectViewer", "bucket/policy", "objects.get")
+    for use in ("releases", "control"):
+        needs = "buckets.get: whether versions are kept"
+        yield Binding(who, "roles/storage.legacyBucketReader", f"bucket/{use}", needs)
     for agent in agents:
         needs = "reasoningEngines.patch of spec.serviceAccount (actAs)"
         yield Binding(who, "roles/iam.serviceAccountUser", f"account/{agent}", needs)

@@ -28,6 +28,7 @@ from services.emulator import (
     secretmanager,
     sessions,
     storage,
+    tokeninfo,
 )
 from services.emulator.access import Access
 from services.emulator.errors import ApiError
@@ -46,6 +47,7 @@ SERVICES = (
     cloudbuild,
     logentries,
     development,
+    tokeninfo,
     catalog,
 )
 

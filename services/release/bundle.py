@@ -46,6 +46,14 @@ class Bundle:
     """`google-adk` or `custom`, as the API names it."""
     class_methods: Sequence[Mapping[str, Any]] = field(repr=False)
     """What the deployed object can be asked, as Google's SDK describes it."""
+    sha256: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """SHA-256 (hex) of each file, by its path in the archive."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of Python and of Google's packages that the lock names, by name."""
+    env: tuple[str, ...] = ()
+    """Names of the environment variables that the manifest declares, sorted; never values."""
+    secrets: tuple[str, ...] = ()
+    """Names of those that are filled from secrets, sorted."""
 
     @property
     def archive_sha256(self) -> str:
@@ -97,8 +105,13 @@ def compress(tar: bytes, files: Sequence[SourceFile], agent: str) -> bytes:
 
 def tree(files: Sequence[SourceFile]) -> str:
     """SHA-256 of the lines `SHA-256 OF THE FILE  PATH`, sorted by path."""
+    return digest("".join(f"{sha}  {path}\n" for path, sha in digests(files).items()).encode())
+
+
+def digests(files: Sequence[SourceFile]) -> dict[str, str]:
+    """SHA-256 (hex) of each file by its path, sorted."""
     ordered = sorted(files, key=lambda file: file.path)
-    return digest("".join(f"{digest(f.data)}  {f.path}\n" for f in ordered).encode())
+    return {file.path: digest(file.data) for file in ordered}
 
 
 def digest(data: bytes) -> str:

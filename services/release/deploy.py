@@ -10,7 +10,7 @@ from pathlib import Path
 from infra.descriptor import Descriptor
 from infra.errors import RemoteError
 from infra.manifest import AgentManifest
-from services.release import journal, lease, preflight, recovery, releases
+from services.release import journal, lease, preflight, principal, recovery, releases
 from services.release.bundle import Bundle
 from services.release.execute import Execution, Say
 from services.release.lease import Held
@@ -61,12 +61,14 @@ def deploy(
     *,
     keep_going: bool = False,
     canary: int | None = None,
+    allow_incompatible: bool = False,
 ) -> DeployResult:
     """Puts what is wanted on the environment; where nothing differs, nothing is written.
 
     Args:
         keep_going: agents that work move on, those that fail go back alone.
         canary: percent of the traffic that the new revisions get until `recovery.resume`.
+        allow_incompatible: an agent may lose what others could ask it until now.
 
     Raises:
         InputError: an agent has no engine, or refers to something the environment does not have.
@@ -80,7 +82,7 @@ def deploy(
         lease.drop_dead(site.control)
         say(f"release {plan.release} is live; nothing differs")
         return DeployResult(plan.release, None, (), plan, clock.seconds)
-    preflight.require(site, plan)
+    preflight.require(site, plan, allow_incompatible=allow_incompatible)
     clock.mark("preflight")
     with lease.acquire(site.control, "deploy") as held:
         served = recovery.settle(site, say)
@@ -153,7 +155,14 @@ def carry_out(
     """
     last = journal.last(site.control)
     number = last.deployment.number if last is not None else 0
-    record = journal.begin(site.control, plan, last=number, action=action, commit=commit)
+    record = journal.begin(
+        site.control,
+        plan,
+        last=number,
+        action=action,
+        commit=commit,
+        principal=principal.acting(site.target),
+    )
     run = Execution(site.transport, plan, record, held, site.stored, say, keep_going, canary)
     try:
         run.run()

@@ -56,12 +56,21 @@ def describe(tar: bytes, digest: str, manifest: AgentManifest, cache: Path) -> D
     Raises:
         PackageError: the entry point cannot be imported or described.
     """
-    path = cache / "describe" / f"{_key(digest, manifest)}.json"
-    if (known := _load(path)) is not None:
-        return known
+    path = _path(digest, manifest, cache)
+    if (there := _load(path)) is not None:
+        return there
     found = _ask_child(tar, manifest)
     _store(path, found)
     return found
+
+
+def known(digest: str, manifest: AgentManifest, cache: Path) -> bool:
+    """Whether `cache` holds the description of a bundle."""
+    return _load(_path(digest, manifest, cache)) is not None
+
+
+def _path(digest: str, manifest: AgentManifest, cache: Path) -> Path:
+    return cache / "describe" / f"{_key(digest, manifest)}.json"
 
 
 def _key(digest: str, manifest: AgentManifest) -> str:

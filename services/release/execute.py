@@ -90,11 +90,26 @@ class Execution:
         if before.spec is None or not agent.spec_changes:
             return
         live = self.transport.engine(agent.engine)
+        if agent.kept is not None and self._serve_kept(agent, agent.kept, live):
+            return
         if traffic.of(live) or not compare(live.get("spec") or {}, agent.spec):
             return
         serving = self.transport.revisions(agent.engine)
         if serving:
             self._split(agent, {str(serving[0]["name"]): 100})
+
+    def _serve_kept(self, agent: AgentPlan, kept: str, live: Mapping[str, Any]) -> bool:
+        """A revision that has all that is wanted serves at once, if it proves whole; whether so."""
+        number = kept.rpartition("/")[2]
+        try:
+            verify.require(agent, verify.facts(self.transport, agent, kept))
+        except RemoteError as error:
+            self.say(f"{agent.agent}: revision {number} cannot serve meanwhile: {error.what}")
+            return False
+        if traffic.of(live) != (split := {kept: 100}):
+            self._split(agent, split)
+        self.say(f"{agent.agent}: revision {number} serves again; the engine's spec follows")
+        return True
 
     def _update(self, agent: AgentPlan) -> None:
         live = self.transport.engine(agent.engine)

@@ -24,7 +24,7 @@ from services.release.parallel import all_of
 from services.release.plan import AgentPlan, Plan
 from services.release.records import NOT_THERE, Bucket
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FOLDER = "deployments/"
 DIGITS = 4
 READS_AT_ONCE = 8
@@ -85,7 +85,10 @@ class Deployment(BaseModel):
     release: str
     action: str = "deploy"
     """What asked for it: deploy, rollback 3, rotate …"""
+    principal: str | None = None
+    """The account whose credentials were used, as IAM names it; None when it could not be told."""
     who: str | None = None
+    """The account on the machine that ran the command."""
     host: str | None = None
     commit: str | None = None
     status: Status
@@ -141,10 +144,19 @@ class Journal:
             self._generation, self._written = new, version
 
 
-def begin(bucket: Bucket, plan: Plan, *, last: int, action: str, commit: str | None) -> Journal:
+def begin(
+    bucket: Bucket,
+    plan: Plan,
+    *,
+    last: int,
+    action: str,
+    commit: str | None,
+    principal: str | None = None,
+) -> Journal:
     """Writes the document of a new deployment, numbered after `last`.
 
     Args:
+        principal: the account whose credentials are used.
         action: the command that asked for it.
         commit: of the checkout that the release was built from.
 
@@ -157,6 +169,7 @@ def begin(bucket: Bucket, plan: Plan, *, last: int, action: str, commit: str | N
         environment=plan.environment,
         release=plan.release,
         action=action,
+        principal=principal,
         who=who(),
         host=socket.gethostname(),
         commit=commit,

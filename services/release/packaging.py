@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from infra.manifest import AgentManifest
-from services.release import bundle, leaks, lockfile, sources
+from services.release import bundle, describe, leaks, lockfile, sources
 from services.release.bundle import Bundle
-from services.release.describe import describe
 from services.release.parallel import all_of
 
+GOOGLES = frozenset({"google-adk", "google-cloud-aiplatform", "a2a-sdk"})
+"""Packages whose versions a release names: they decide what an agent can be asked."""
 AT_ONCE = 4
 """Agents that are packaged side by side; each takes a process of its own the first time."""
 
@@ -28,11 +29,14 @@ def package(root: Path, manifest: AgentManifest, cache: Path) -> Bundle:
     files = sources.collect(root, manifest)
     leaks.refuse(files)
     requirements = next(file for file in files if file.path == sources.REQUIREMENTS)
-    lockfile.require_pinned(requirements.data.decode("utf-8", "replace"), requirements.from_)
+    lock = requirements.data.decode("utf-8", "replace")
+    pins = lockfile.require_pinned(lock, requirements.from_)
     tar = bundle.canonical_tar(files)
     archive = bundle.compress(tar, files, manifest.name)
     digest = bundle.digest(tar)
-    found = describe(tar, digest, manifest, cache)
+    if not describe.known(digest, manifest, cache):
+        lockfile.require_whole(lock, requirements.from_, manifest.python)
+    found = describe.describe(tar, digest, manifest, cache)
     return Bundle(
         agent=manifest.name,
         entrypoint=manifest.entrypoint,
@@ -45,6 +49,10 @@ def package(root: Path, manifest: AgentManifest, cache: Path) -> Bundle:
         requirements=bundle.digest(requirements.data),
         framework=found.framework,
         class_methods=found.class_methods,
+        sha256=bundle.digests(files),
+        versions={"python": manifest.python} | {name: pins[name] for name in GOOGLES & set(pins)},
+        env=tuple(sorted(manifest.env)),
+        secrets=tuple(sorted(manifest.secrets)),
     )
 
 

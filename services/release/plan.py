@@ -53,6 +53,10 @@ class AgentPlan:
     """Traffic moves to the agents of wave 0 first, then to those that call them, and so on."""
     smoke: str | None = None
     """A question that the new revision must answer."""
+    called_by: tuple[str, ...] = ()
+    """The agents that call this one: what they rely on must stay (interface.py)."""
+    kept: str | None = None
+    """A revision that already has all of `spec`: it serves at once, while the spec follows."""
 
     @property
     def spec_changes(self) -> tuple[Change, ...]:
@@ -107,6 +111,7 @@ def make_plan(
                 before_of(live[name]),
                 wave(name, manifests),
                 manifests[name].smoke,
+                called_by(name, manifests),
             )
         )
     return Plan(target.environment.name, release, tuple(agents))
@@ -118,6 +123,11 @@ def wave(
     """0 for an agent that calls none, else one more than the last of those that it calls."""
     called = [c for c in manifests[agent].calls if c in manifests and c not in seen]
     return max((1 + wave(c, manifests, seen | {agent}) for c in called), default=0)
+
+
+def called_by(agent: str, manifests: Mapping[str, AgentManifest]) -> tuple[str, ...]:
+    """The agents that call this one, sorted."""
+    return tuple(sorted(name for name, other in manifests.items() if agent in other.calls))
 
 
 def before_of(engine: Mapping[str, Any]) -> Before:

@@ -13,7 +13,7 @@ from typing import Any
 
 from infra.errors import RemoteError, SlipwayError
 from infra.rest import Rest
-from services.release import lease
+from services.release import interface, lease
 from services.release.parallel import side_by_side
 from services.release.plan import AgentPlan, Plan
 from services.release.site import Site
@@ -26,14 +26,18 @@ ON_ENGINE = (
     "aiplatform.reasoningEngines.update",
 )
 ON_ACCOUNT = ("iam.serviceAccounts.actAs",)
-ON_BUCKET = ("storage.objects.create", "storage.objects.get")
+ON_BUCKET = ("storage.buckets.get", "storage.objects.create", "storage.objects.get")
+_GET = "storage.buckets.get"
 ACCESSOR = "roles/secretmanager.secretAccessor"
 
 Found = Iterator[RemoteError]
 
 
-def require(site: Site, plan: Plan) -> None:
+def require(site: Site, plan: Plan, *, allow_incompatible: bool = False) -> None:
     """Checks everything that can be known before the first write.
+
+    Args:
+        allow_incompatible: an agent may lose what others could ask it until now.
 
     Raises:
         RemoteError: with everything that is wrong, each with its fix.
@@ -44,6 +48,8 @@ def require(site: Site, plan: Plan) -> None:
         checks[f"engine {agent.agent}"] = _engine(site, agent)
         checks[f"account {agent.agent}"] = _account(site, agent)
         checks[f"secrets {agent.agent}"] = _secrets(site, agent)
+        if not allow_incompatible:
+            checks[f"interface {agent.agent}"] = _interface(agent)
     calls = {name: partial(list[RemoteError], check) for name, check in checks.items()}
     problems: list[RemoteError] = []
     for result in side_by_side(calls, at_most=AT_ONCE).values():
@@ -86,6 +92,13 @@ def _buckets(site: Site) -> Found:
             yield RemoteError("there is no such bucket", where=name, fix=site.target.provision)
             continue
         yield from _missing(site, ON_BUCKET, found, f"gs://{name}")
+        bucket = rest.get(f"{base}/{name}") if _GET in found.get("permissions", []) else None
+        if bucket is not None and not (bucket.get("versioning") or {}).get("enabled"):
+            yield RemoteError(
+                "the bucket keeps no versions: what is overwritten there would be lost",
+                where=f"gs://{name}",
+                fix=site.target.provision,
+            )
 
 
 def _engine(site: Site, agent: AgentPlan) -> Found:
@@ -119,6 +132,21 @@ def _secrets(site: Site, agent: AgentPlan) -> Found:
                 where=name,
                 fix=site.target.provision,
             )
+
+
+def _interface(agent: AgentPlan) -> Found:
+    """Whether those who call the agent can go on while they serve what they serve now."""
+    if not agent.called_by or agent.before.spec is None:
+        return
+    before = agent.before.spec.get("class_methods") or []
+    if broken := interface.breaks(before, agent.bundle.class_methods):
+        callers = ", ".join(agent.called_by)
+        yield RemoteError(
+            f"{callers} would lose what it can ask of {agent.agent} now: {'; '.join(broken)}",
+            where=f"agents/{agent.agent}",
+            fix="keep it for one more release, and remove it when nobody calls it any more; "
+            "if nobody does: --allow-incompatible",
+        )
 
 
 def _tested(site: Site, url: str, wanted: tuple[str, ...], where: str) -> Found:

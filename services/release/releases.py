@@ -20,11 +20,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from infra.errors import RemoteError
+from services.release import interface
 from services.release.bundle import Bundle
 from services.release.parallel import all_of
 from services.release.records import NOT_THERE, Bucket
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 ID_DIGITS = 12
 FOLDER = "releases/"
 UPLOADS_AT_ONCE = 4
@@ -35,7 +36,10 @@ class _Model(BaseModel):
 
 
 class BundleRecord(_Model):
-    """What a release says of one agent. Digests are SHA-256 in hex, sizes bytes."""
+    """What a release says of one agent, as services/release/bundle.py explains the fields.
+
+    Digests are SHA-256 in hex, sizes bytes. `card` is that of its A2A interface, for readers.
+    """
 
     digest: str
     archive_sha256: str
@@ -47,6 +51,11 @@ class BundleRecord(_Model):
     tree: str = ""
     requirements: str
     class_methods: list[dict[str, Any]]
+    card: dict[str, Any] | None = None
+    sha256: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    env: list[str] = []
+    secrets: list[str] = []
 
 
 class Release(_Model):
@@ -65,7 +74,10 @@ def release_id(bundles: Mapping[str, Bundle]) -> str:
     The same sources give the same ID in every checkout and at every commit.
     """
     parts = {
-        name: [b.digest, b.entrypoint, b.python, b.requirements, b.framework, b.class_methods]
+        name: [
+            *(b.digest, b.entrypoint, b.python, b.requirements, b.framework, b.class_methods),
+            *(b.env, b.secrets),
+        ]
         for name, b in bundles.items()
     }
     text = json.dumps(parts, sort_keys=True)
@@ -159,6 +171,10 @@ def _load(bucket: Bucket, agent: str, record: BundleRecord) -> Bundle:
         requirements=record.requirements,
         framework=record.framework,
         class_methods=record.class_methods,
+        sha256=record.sha256,
+        versions=record.versions,
+        env=tuple(record.env),
+        secrets=tuple(record.secrets),
     )
 
 
@@ -214,6 +230,11 @@ def _record(bundle: Bundle) -> BundleRecord:
         tree=bundle.tree,
         requirements=bundle.requirements,
         class_methods=[dict(method) for method in bundle.class_methods],
+        card=interface.card(bundle.class_methods),
+        sha256=dict(bundle.sha256),
+        versions=dict(sorted(bundle.versions.items())),
+        env=list(bundle.env),
+        secrets=list(bundle.secrets),
     )
 
 

@@ -6,17 +6,17 @@ spec of the bad release while another one serves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from infra.errors import InputError, RemoteError
-from services.release import journal, lease, recovery, spec
+from services.release import journal, lease, preflight, recovery, spec
 from services.release.deploy import carry_out
 from services.release.execute import Execution, Say
 from services.release.journal import AgentRecord, Deployment
 from services.release.live import read_engines
-from services.release.plan import AgentPlan, Plan, before_of, changes_of, check_owner
+from services.release.plan import AgentPlan, Plan, before_of, changes_of, check_owner, compare
 from services.release.secrets import ENABLED, Vault
 from services.release.site import Site
 
@@ -78,6 +78,7 @@ def make_plan(site: Site, to: Earlier) -> Plan:
             )
         wanted = _pinned(record.wanted, pins)
         release = spec.declared(wanted).release or ""
+        revisions = site.transport.revisions(record.engine)
         agents.append(
             AgentPlan(
                 agent=name,
@@ -88,6 +89,7 @@ def make_plan(site: Site, to: Earlier) -> Plan:
                 before=before_of(live[name]),
                 wave=record.wave,
                 smoke=record.smoke,
+                kept=_kept(live[name], revisions, wanted),
             )
         )
     return Plan(descriptor.environment, to.deployment.release, tuple(agents))
@@ -99,6 +101,9 @@ def rollback(site: Site, number: int | None, say: Say) -> tuple[Plan, Execution 
     Raises:
         InputError, RemoteError: as `choose`, `make_plan` and a deployment do.
     """
+    plan = make_plan(site, choose(site, number))
+    if plan.changed:
+        preflight.require(site, plan)
     with lease.acquire(site.control, "rollback") as held:
         recovery.settle(site, say)
         to = choose(site, number)
@@ -107,6 +112,23 @@ def rollback(site: Site, number: int | None, say: Say) -> tuple[Plan, Execution 
             return plan, None
         action = f"rollback to {to.deployment.number}"
         return plan, carry_out(site, plan, held, say, action=action, commit=to.deployment.commit)
+
+
+def _kept(
+    engine: Mapping[str, Any], revisions: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]
+) -> str | None:
+    """The newest revision that would serve exactly what is wanted, if there still is one.
+
+    A revision keeps no field that all revisions share, so those are taken from the engine.
+    """
+    live = engine.get("spec") or {}
+    shared = {key: value for key, value in live.items() if spec.snake(key) in spec.UNVERSIONED}
+    if not compare(live, wanted):
+        return None
+    for revision in revisions:
+        if not compare({**(revision.get("spec") or {}), **shared}, wanted):
+            return str(revision["name"])
+    return None
 
 
 def _pins(site: Site, to: Earlier) -> dict[str, set[str]]:

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from infra.descriptor import Descriptor
-from infra.errors import RemoteError
 from infra.manifest import AgentManifest
-from services.release import lease, recovery, spec
+from services.release import lease, recovery, respec, spec
 from services.release.deploy import carry_out
 from services.release.execute import Say
 from services.release.live import read_engines
-from services.release.plan import AgentPlan, Plan, before_of, check_owner, compare, wave
 from services.release.secrets import ENABLED, Vault
 from services.release.site import Site
 from services.release.transport import Transport
@@ -64,14 +62,15 @@ def rotate(
     vault = Vault(site.target, descriptor)
     agents = [name for name in users(manifests, secret) if name in descriptor.engines]
     engines = read_engines(transport, descriptor, agents)
-    plans = _Plans(site, manifests, engines)
-    plans.require_release(agents)
+    respec.require_release(site, engines)
     with lease.acquire(site.control, f"secret rotate {secret}") as held:
         recovery.settle(site, say)
         version = vault.add(secret, value)
         say(f"{secret}: added version {version}")
         id_ = vault.name(secret).rpartition("/")[2]
-        plan = plans.make(agents, {id_: version})
+        plan = respec.plan(
+            site, manifests, engines, lambda live: spec.from_live(live, {id_: version})
+        )
         if plan.changed:
             carry_out(site, plan, held, say, action=f"secret rotate {secret}")
     disabled = tuple(_disable(vault, transport, descriptor, secret, version))
@@ -92,47 +91,3 @@ def _disable(
         if older and version.state == ENABLED and not used & {version.number, spec.LATEST}:
             vault.disable(secret, version.number)
             yield version.number
-
-
-@dataclass(frozen=True)
-class _Plans:
-    """Plans that send live engines their own spec again."""
-
-    site: Site
-    manifests: Mapping[str, AgentManifest]
-    engines: Mapping[str, Mapping[str, Any]]
-
-    def require_release(self, agents: Iterable[str]) -> None:
-        """Raises RemoteError for an engine that serves no release: there is nothing to pin."""
-        for name in agents:
-            check_owner(self.site.target, self.site.descriptor, name, self.engines[name])
-            if self._release(name) is None:
-                raise RemoteError(
-                    f"{name} serves no release of slipway yet",
-                    where=self.site.descriptor.engines[name].name,
-                    fix=f"slipway deploy {self.site.target.named}; before that: slipway secret set",
-                )
-
-    def make(self, agents: Iterable[str], pins: Mapping[str, str]) -> Plan:
-        """What is live, with these versions."""
-        made = []
-        for name in agents:
-            live = self.engines[name]["spec"]
-            wanted = spec.from_live(live, pins)
-            made.append(
-                AgentPlan(
-                    agent=name,
-                    engine=self.site.descriptor.engines[name].name,
-                    bundle=self.site.stored(str(self._release(name)), name),
-                    spec=wanted,
-                    changes=compare(live, wanted),
-                    before=before_of(self.engines[name]),
-                    wave=wave(name, self.manifests),
-                    smoke=self.manifests[name].smoke,
-                )
-            )
-        release = next((str(self._release(name)) for name in self.engines), "")
-        return Plan(self.site.target.environment.name, release, tuple(made))
-
-    def _release(self, agent: str) -> str | None:
-        return spec.declared(self.engines[agent].get("spec")).release

@@ -11,7 +11,7 @@ from typing import Any
 
 from infra.descriptor import Descriptor
 from infra.errors import InputError
-from infra.manifest import FILE, FOLDER, AgentManifest, EngineRef, MemoryBankRef
+from infra.manifest import FILE, FOLDER, AgentManifest, EngineRef, MemoryBankRef, Scaling
 from services.release.bundle import Bundle
 from services.release.sources import REQUIREMENTS
 from services.release.target import Target
@@ -20,6 +20,9 @@ from services.release.target import Target
 # service account seen from the other side.
 UNREADABLE = "source_code_spec.inline_source"
 OUTPUT_ONLY = "effective_identity"
+# What an update changes for every revision of an engine at once; the rest belongs to each
+# (Google's documentation of runtime revisions).
+UNVERSIONED = ("identity_type", "service_account")
 ENV = "deployment_spec.env"
 SECRET_ENV = "deployment_spec.secret_env"
 LATEST = "latest"
@@ -42,7 +45,6 @@ def wanted(
         InputError: the manifest refers to something that the descriptor does not have.
     """
     module, _, name = bundle.entrypoint.partition(":")
-    scaling = manifest.scaling
     env = kit_env(target, bundle, release) | declared_env(target, descriptor, manifest)
     return {
         "agent_framework": bundle.framework,
@@ -52,10 +54,7 @@ def wanted(
         "deployment_spec": {
             "env": [{"name": key, "value": env[key]} for key in sorted(env)],
             "secret_env": secret_env(descriptor, manifest, pins),
-            "min_instances": scaling.min_instances,
-            "max_instances": scaling.max_instances,
-            "container_concurrency": scaling.container_concurrency,
-            "resource_limits": {"cpu": scaling.cpu, "memory": scaling.memory},
+            **scaling(manifest.scaling),
         },
         "source_code_spec": {
             "python_spec": {
@@ -65,6 +64,16 @@ def wanted(
                 "version": bundle.python,
             }
         },
+    }
+
+
+def scaling(declared: Scaling) -> dict[str, Any]:
+    """The fields of `deployment_spec` that hold instances and limits."""
+    return {
+        "min_instances": declared.min_instances,
+        "max_instances": declared.max_instances,
+        "container_concurrency": declared.container_concurrency,
+        "resource_limits": {"cpu": declared.cpu, "memory": declared.memory},
     }
 
 
@@ -127,7 +136,7 @@ def from_live(live: Mapping[str, Any], pins: Mapping[str, str]) -> dict[str, Any
         live: `spec` as the API gives it, in camelCase.
         pins: by the secret's ID in Secret Manager.
     """
-    spec = {_snake(key): value for key, value in live.items() if _snake(key) != OUTPUT_ONLY}
+    spec = {snake(key): value for key, value in live.items() if snake(key) != OUTPUT_ONLY}
     for name in ("deployment_spec", "source_code_spec"):
         spec[name] = _snaked(spec.get(name, {}))
     spec["source_code_spec"].pop("inline_source", None)
@@ -140,7 +149,7 @@ def from_live(live: Mapping[str, Any], pins: Mapping[str, str]) -> dict[str, Any
 def _snaked(value: Any) -> Any:
     """Keys in snake_case at every depth; keys of a map with free keys have no capitals anyway."""
     if isinstance(value, Mapping):
-        return {_snake(key): _snaked(item) for key, item in value.items()}
+        return {snake(key): _snaked(item) for key, item in value.items()}
     return [_snaked(item) for item in value] if isinstance(value, list) else value
 
 
@@ -183,11 +192,11 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
         yield from ((f"env.{item['name']}", str(item.get("value", ""))) for item in value)
     elif path == SECRET_ENV:
         for item in value:
-            ref = {_snake(key): text for key, text in item.items()}["secret_ref"]
+            ref = {snake(key): text for key, text in item.items()}["secret_ref"]
             yield f"secret_env.{item['name']}", f"{ref['secret']}@{ref.get('version', LATEST)}"
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _leaves(f"{path}.{_snake(key)}" if path else _snake(key), item)
+            yield from _leaves(f"{path}.{snake(key)}" if path else snake(key), item)
     elif isinstance(value, str):
         yield path, value
     else:
@@ -202,5 +211,6 @@ def _methods(methods: Any) -> str:
     return f"{len(methods)} methods ({hashlib.sha256(text.encode()).hexdigest()[:12]})"
 
 
-def _snake(key: str) -> str:
+def snake(key: str) -> str:
+    """A field's name in snake_case, from either spelling."""
     return re.sub(r"(?<!^)([A-Z])", lambda match: f"_{match[1].lower()}", key)

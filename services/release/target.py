@@ -96,6 +96,12 @@ def parse_descriptor(text: bytes, target: Target, where: str) -> Descriptor:
             where=where,
             fix=target.provision,
         ) from None
+    _require_own(descriptor, target, where)
+    return descriptor
+
+
+def _require_own(descriptor: Descriptor, target: Target, where: str) -> None:
+    """Refuses a descriptor of another environment, or one that names another project's things."""
     env = target.environment
     for what in ("environment", "project", "region"):
         wanted = env.name if what == "environment" else getattr(env, what)
@@ -105,4 +111,14 @@ def parse_descriptor(text: bytes, target: Target, where: str) -> Descriptor:
                 where=where,
                 fix=f"correct infra/environments/{env.name}.toml, or {target.provision}",
             )
-    return descriptor
+    bank = [descriptor.memory_bank.name] if descriptor.memory_bank else []
+    engines = [engine.name for engine in descriptor.engines.values()]
+    own = {f"projects/{descriptor.project}/", f"projects/{descriptor.project_number}/"}
+    for name in (*engines, *bank, *descriptor.secrets.values()):
+        if not name.startswith(tuple(own)):
+            raise RemoteError(
+                f"the descriptor names {name}, which is of another project than "
+                f"{descriptor.project}",
+                where=where,
+                fix=target.provision,
+            )

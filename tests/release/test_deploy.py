@@ -20,7 +20,7 @@ class Supply:
     def set_up(self) -> None:
         raise RuntimeError("the stock list is locked")
 
-    def query(self, *, message: str) -> str:
+    def query(self, *, message: str, limit: int = 3) -> str:
         return message
 
 app = Supply()

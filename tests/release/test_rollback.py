@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from infra.errors import InputError, RemoteError
-from services.release import diff, journal, logs, rollback
+from services.release import diff, journal, logs, rollback, spec, traffic
 from services.release.deploy import Wanted
 from services.release.live import live_release
 from services.release.packaging import package_all
 from services.release.secrets import Vault
 from tests.release.test_deploy import edit
-from tests.release.worlds import SECRET, World, api
+from tests.release.worlds import SECRET, World, account, api
 
 
 def served(world: World) -> tuple[str, str]:
@@ -98,3 +98,33 @@ def test_logs_are_the_last_lines_of_the_agent(two: World) -> None:
     assert [line.text.startswith("serving after") for line in lines] == [True]
     with pytest.raises(InputError, match="has no agent 'nobody'"):
         logs.tail(two.site, "nobody", 1)
+
+
+def said_while(world: World, number: int | None = None) -> list[str]:
+    said: list[str] = []
+    rollback.rollback(world.site, number, said.append)
+    return said
+
+
+def test_the_kept_revision_serves_at_once_and_the_spec_follows(two: World) -> None:
+    said = said_while(two)
+    line = "supply: revision 1 serves again; the engine's spec follows"
+    assert said.index(line) < said.index("supply: updating")
+    engine = two.engine("supply")
+    assert spec.declared(engine["spec"]).release == two.document(1)["release"]
+    assert traffic.of(engine) == {}
+
+
+def test_no_revision_serves_meanwhile_when_a_field_of_all_revisions_changed_since(
+    two: World,
+) -> None:
+    # The service account is no revision's own: the old one under it would be another agent.
+    engine = two.descriptor.engines["supply"].name
+    other = {"spec": {"serviceAccount": account("router", two.descriptor.project)}}
+    path = f"{engine}?updateMask=spec.service_account"
+    api(two.target, "GET", api(two.target, "PATCH", path, other)["name"])
+    said = said_while(two)
+    assert not [line for line in said if line.startswith("supply: revision")]
+    assert two.engine("supply")["spec"]["serviceAccount"] == account(
+        "supply", two.descriptor.project
+    )

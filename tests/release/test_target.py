@@ -35,6 +35,12 @@ def test_a_descriptor_of_this_environment_is_taken() -> None:
         ({"schema_version": "absent"}, "not a descriptor"),
         ({"engines": {"router": {"id": "1"}}}, "engines.router.name"),
         ({"surprise": 1}, "surprise"),
+        ({"secrets": {"key": "projects/other/secrets/key"}}, "projects/other/secrets/key"),
+        ({"project_number": "2", "secrets": {"key": "projects/22/secrets/key"}}, "another project"),
+        (
+            {"memory_bank": {"id": "1", "name": "projects/other/x", "location": "us-central1"}},
+            "projects/other/x, which is of another project",
+        ),
     ],
 )
 def test_another_descriptor_is_refused(changes: dict[str, Any], what: str) -> None:

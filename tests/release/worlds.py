@@ -95,7 +95,9 @@ def make(root: Path, cache: Path, endpoint: str, project: str) -> World:
         use: names.bucket(project, "local", use) for use in ("releases", "control", "policy")
     }
     for bucket in buckets.values():
-        target.storage.create_bucket(bucket, location="us-central1")
+        made = target.storage.bucket(bucket)
+        made.versioning_enabled = True
+        made.create(location="us-central1")
     engines, labels = {}, {}
     for agent in [*load_all(root), names.MEMORY_BANK]:
         labels = names.labels("local", agent)
