@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from infra.errors import RemoteError
-from services.release import causes, spec, traffic, verify
+from services.release import causes, spec, traffic, verify, waiting
 from services.release.bundle import Bundle
 from services.release.journal import Journal
 from services.release.lease import Held
@@ -50,6 +50,8 @@ class Execution:
     """Percent of the traffic for the new revisions, until somebody finishes it; None: all."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Of each step, once it has ended."""
+    _sent: dict[str, float] = field(default_factory=dict)
+    """When each agent's update was sent, by the monotonic clock."""
 
     def run(self) -> None:
         """Does every step; on a failure, goes back first.
@@ -155,6 +157,7 @@ class Execution:
         self, agent: AgentPlan, wanted: Mapping[str, Any], bundle: Bundle, etag: str | None
     ) -> None:
         self.lease.require()
+        self._sent[agent.agent] = time.monotonic()
         operation = self.transport.patch_spec(agent.engine, wanted, bundle.archive, etag)
         self.journal.note(agent.agent, operation=str(operation["name"]))
         done = wait(self.transport, operation)
@@ -189,7 +192,9 @@ class Execution:
 
     def _back(self, agent: AgentPlan) -> None:
         # An update that is still under way would land after we looked.
-        end(self.transport, self.journal.deployment.agents[agent.agent].operation)
+        since = time.monotonic() - self._sent.get(agent.agent, float("-inf"))
+        operation = self.journal.deployment.agents[agent.agent].operation
+        end(self.transport, operation, max(0.0, waiting.DEADLINE_SECONDS - since))
         before, live = agent.before, self.transport.engine(agent.engine)
         if before.spec is None:
             if live.get("spec"):

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 from infra.errors import InputError, RemoteError
-from services.release import journal, lease, spec
+from services.release import journal, lease, remote, spec
 from services.release.execute import Execution, Say
 from services.release.journal import AgentRecord, Deployment, Journal
 from services.release.parallel import all_of
 from services.release.plan import AgentPlan, Before, Change, Plan
 from services.release.site import Site
-from services.release.waiting import end
+from services.release.waiting import end, left
 
 LOADS_AT_ONCE = 4
 
@@ -122,4 +122,13 @@ def _wait_for_operations(site: Site, deployment: Deployment, say: Say) -> None:
         if agent.operation is None or agent.seconds is not None:
             continue
         say(f"{name}: waiting for the update that was under way")
-        end(site.transport, agent.operation)
+        try:
+            operation = site.transport.operation(agent.operation)
+        except remote.Refused as error:
+            if error.status != 404:
+                raise
+            continue  # forgotten, so it has ended
+        # Both clocks are Google's; this machine's may be wrong.
+        time_left = left(operation, site.control.now(lease.CLOCK))
+        if not end(site.transport, agent.operation, time_left):
+            say(f"{name}: that update never ended; going on from what the engine says")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from infra.errors import RemoteError
@@ -16,14 +17,23 @@ FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 5.0
 
 
+class NotDone(RemoteError):
+    """An operation that takes longer than it may; perhaps it never ends."""
+
+
 def wait(
-    transport: Transport, operation: Mapping[str, Any], deadline: float = DEADLINE_SECONDS
+    transport: Transport, operation: Mapping[str, Any], deadline: float | None = None
 ) -> dict[str, Any]:
     """The operation once it is done.
 
+    Args:
+        deadline: seconds; None for DEADLINE_SECONDS.
+
     Raises:
-        RemoteError: it is not done after `deadline` seconds.
+        NotDone: it is not done by then.
+        RemoteError: it cannot be asked for.
     """
+    deadline = DEADLINE_SECONDS if deadline is None else deadline
     latest = time.monotonic() + deadline
     pause = FIRST_PAUSE_SECONDS
     current = dict(operation)
@@ -33,10 +43,10 @@ def wait(
         if current.get("done"):
             break
         if time.monotonic() > latest:
-            raise RemoteError(
-                f"the operation is not done after {deadline:.0f} s; it goes on",
+            raise NotDone(
+                f"the operation is not done after {deadline:.0f} s",
                 where=str(operation["name"]),
-                fix="run the same command again: it waits for it, then goes on from there",
+                fix="run the same command again: it goes on from what the engine says then",
             )
         # A server that held the answer has made us wait already.
         time.sleep(max(0.0, pause - (time.monotonic() - asked)))
@@ -44,17 +54,40 @@ def wait(
     return current
 
 
-def end(transport: Transport, operation: str | None) -> None:
+def end(transport: Transport, operation: str | None, deadline: float | None = None) -> bool:
     """Waits until an operation has ended, however; one that is forgotten has.
 
+    Args:
+        deadline: as `wait` takes it. One that is not done by then is taken for lost, or nobody
+            could ever deploy again: what counts is what the engine says.
+
+    Returns:
+        Whether it has ended.
+
     Raises:
-        RemoteError: it cannot be asked for, or is not done in time.
+        RemoteError: it cannot be asked for.
     """
     if operation is None:
-        return
+        return True
     try:
-        wait(transport, {"name": operation})
+        wait(transport, {"name": operation}, deadline)
+    except NotDone:
+        return False
     except remote.Refused as error:
         # Operations are forgotten in time; what counts is what the engine says afterwards.
         if error.status != 404:
             raise
+    return True
+
+
+def left(operation: Mapping[str, Any], now: datetime) -> float:
+    """Seconds that an operation may still take; 0 when it is over its time.
+
+    Args:
+        now: by the API's clock, which also says when the operation began.
+    """
+    began = ((operation.get("metadata") or {}).get("genericMetadata") or {}).get("createTime")
+    if began is None:
+        return DEADLINE_SECONDS
+    age = (now - datetime.fromisoformat(str(began).replace("Z", "+00:00"))).total_seconds()
+    return max(0.0, DEADLINE_SECONDS - age)

@@ -56,7 +56,7 @@ WRONG = [
     ("[env]", 'smoke = ""\n[env]', None, "smoke"),
     ("[env]", "requirements = 1\n[env]", None, "requirements"),
     ("[env]", 'renamed_from = "The Scout"\n[env]', None, "renamed_from"),
-    ("description =", 'app_name = "Acme Inc"\ndescription =', None, "app_name"),
+    ('app_name = "acme"', 'app_name = "Acme Inc"', None, "app_name"),
     ("[env]", 'uses_memory = "yes please"\n[env]', None, "uses_memory"),
     ("[env]", 'owner = "team"\n[env]', None, "owner"),
     ("MODE =", "GOOGLE_CLOUD_PROJECT =", None, "is set by Agent Runtime"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import httpx
 import pytest
 
 from infra.errors import InputError, RemoteError
-from services.release import journal, lease, recovery, splitting, traffic
+from services.release import journal, lease, recovery, splitting, traffic, waiting
 from services.release.deploy import Wanted, deploy
 from services.release.live import live_release
 from services.release.packaging import package_all
@@ -235,3 +237,35 @@ def test_a_first_deployment_cannot_be_a_canary(world: World) -> None:
             lambda line: None,
             canary=10,
         )
+
+
+def test_an_update_that_never_ends_is_given_up_and_does_not_stop_the_next_deployment(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.deploy()
+    before = served(world)
+    second(world)
+    url = f"{world.target.endpoints.agent_runtime}/_faults"
+    supply = world.descriptor.engines["supply"].name
+    order = {"method": "PATCH", "path": f"{supply}$", "operation": "hangs", "times": 1}
+    httpx.post(url, json=order).raise_for_status()
+    monkeypatch.setattr(waiting, "DEADLINE_SECONDS", 2.0)
+    with pytest.raises(waiting.NotDone, match="not done after 2 s") as caught:
+        world.deploy()
+    httpx.delete(url)
+    assert "run the same command again" in str(caught.value)
+    assert served(world) == before
+    monkeypatch.undo()
+    assert world.deploy().number == 3
+    after = served(world)
+    assert (after["router"], after["supply"]) == ("cherry", "hallo")
+
+
+@pytest.mark.parametrize(("age", "seconds"), [(0, 1800.0), (600, 1200.0), (4000, 0.0), (-60, 1860)])
+def test_how_long_an_operation_may_still_take_is_told_by_the_apis_clock(
+    age: int, seconds: float
+) -> None:
+    began = {"genericMetadata": {"createTime": "2026-12-03T10:00:00.5Z"}}
+    now = datetime(2026, 12, 3, 10, 0, 0, 500_000, tzinfo=UTC) + timedelta(seconds=age)
+    assert waiting.left({"metadata": began}, now) == seconds
+    assert waiting.left({"name": "x"}, now) == waiting.DEADLINE_SECONDS
