@@ -30,7 +30,8 @@ def routes(platform: Platform) -> list[BaseRoute]:
         return JSONResponse(_token(platform.identity.operator_token()))
 
     async def info(request: Request) -> Response:
-        token = request.query_params.get("access_token", "")
+        given = request.query_params if request.method == "GET" else await request.form()
+        token = given.get("access_token", "")
         principal = platform.identity.principal(f"Bearer {token}")
         if principal is None:
             return JSONResponse({"error": "invalid_token"}, 400)
@@ -38,7 +39,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
         return JSONResponse({"email": email, "scope": SCOPES[0], "expires_in": LIFETIME_SECONDS})
 
     return [
-        Route("/tokeninfo", info),
+        Route("/tokeninfo", info, methods=["GET", "POST"]),
         Route("/_metadata/{key}", _server(platform)),
         Route("/_metadata/{key}/{path:path}", _server(platform)),
         Route("/token", token, methods=["POST"]),

@@ -28,7 +28,6 @@ from services.emulator import (
     secretmanager,
     sessions,
     storage,
-    tokeninfo,
 )
 from services.emulator.access import Access
 from services.emulator.errors import ApiError
@@ -47,7 +46,6 @@ SERVICES = (
     cloudbuild,
     logentries,
     development,
-    tokeninfo,
     catalog,
 )
 
