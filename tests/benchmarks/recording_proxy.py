@@ -4,7 +4,9 @@
 
 A source with a Dockerfile is the one thing that the local platform refuses: it builds no images.
 For such an update the rest of the spec is sent on, so that the platform's own operation takes the
-ordered time; nothing is built and nothing runs.
+ordered time; nothing is built and nothing runs. Variables that the runtime reserves are left out
+too: agents-cli declares one of them (GOOGLE_CLOUD_LOCATION), and whether the cloud takes that with
+an image is unverified.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from infra.manifest import RESERVED_ENV
 
 HOP = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -114,12 +118,15 @@ def _without_image(query: str, body: bytes, recorded: Recorded) -> tuple[str, by
         archive = inline.get("sourceArchive") or inline["source_archive"]
     except (ValueError, KeyError, TypeError, StopIteration):
         return query, body
-    recorded.archives.append(base64.b64decode(archive))
+    # The SDK writes the URL-safe alphabet, with or without its padding.
+    recorded.archives.append(base64.urlsafe_b64decode(archive + "=" * (-len(archive) % 4)))
     if not any(name in spec[key] for name in ("imageSpec", "image_spec")):
         return query, body
     del spec[key]
     for name in ("classMethods", "class_methods", "agentFramework", "agent_framework"):
         spec.pop(name, None)
+    deployment = spec.get("deploymentSpec") or spec.get("deployment_spec") or {}
+    deployment["env"] = [e for e in deployment.get("env", []) if e["name"] not in RESERVED_ENV]
     kept = [part for part in query.split("&") if not part.startswith("updateMask")]
     mask = "updateMask=spec.deploymentSpec.env" if "updateMask" in query else ""
     return "&".join([*kept, *([mask] if mask else [])]), json.dumps(sent).encode()
