@@ -24,6 +24,7 @@ from google.genai import types
 from pydantic import ValidationError
 
 from agents.router import prompts, remote
+from agents.router.checked import Checked
 from agents.router.rules import Settled, settle
 from agents.shared import services
 from agents.shared.brief import Brief
@@ -72,7 +73,7 @@ def _extract() -> Agent:
 def _writer() -> Agent:
     return Agent(
         name="writer",
-        model=model(write),
+        model=Checked(inner=model(write)),
         instruction=lambda _: prompts.write(),
         tools=[PreloadMemoryTool()],
         before_model_callback=_say_what_is_settled,
@@ -83,10 +84,9 @@ def _writer() -> Agent:
 
 def route(ctx: Any, node_input: str) -> str:
     """Settles what is asked, and writes down what each specialist is to be asked."""
-    text = " ".join(part.text for part in ctx.user_content.parts or [] if part.text)
     settled = settle(
         _parsed(node_input),
-        text,
+        _question(ctx),
         ctx.state.get(_REMEMBERED, ""),
         catalog(),
         has_memory=services.has_memory(),
@@ -94,6 +94,11 @@ def route(ctx: Any, node_input: str) -> str:
     ctx.state[_SETTLED] = settled.model_dump(mode="json")
     ctx.state[remote.QUERIES] = _shares(settled.query) if settled.query else {}
     return "settled"
+
+
+def _question(ctx: Any) -> str:
+    """What the user said in this turn."""
+    return " ".join(part.text for part in ctx.user_content.parts or [] if part.text)
 
 
 def _parsed(answer: str) -> Reading:
@@ -132,6 +137,7 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
         return settled.say
     brief = Brief(
         query=settled.query,
+        question=_question(ctx),
         from_memory=settled.from_memory,
         findings=tuple(findings),
         missing=tuple(missing),

@@ -14,6 +14,8 @@ class Brief(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     query: Query
+    question: str = ""
+    """The user's own words: their numbers may be said again."""
     from_memory: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     missing: tuple[str, ...] = ()
