@@ -55,7 +55,9 @@ class Deployments(RuleBasedStateMachine):
 
     def deployed(self) -> None:
         self.live, self.drifted = self.desired, False
-        self.pairs[self.last().release] = self.live
+        # Where nothing differed, the last one on record may be one that was interrupted.
+        if (last := self.last()).status == "succeeded":
+            self.pairs[last.release] = self.live
 
     @rule()
     def change_the_checkout(self) -> None:
