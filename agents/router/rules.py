@@ -37,7 +37,13 @@ class Settled(BaseModel):
 
 
 def settle(
-    reading: Reading, text: str, remembered: str, names: Catalog, *, has_memory: bool
+    reading: Reading,
+    text: str,
+    remembered: str,
+    names: Catalog,
+    *,
+    has_memory: bool,
+    may_keep: bool = True,
 ) -> Settled:
     """Settles one message.
 
@@ -45,11 +51,12 @@ def settle(
         reading: what a model made of it.
         text: the user's words.
         remembered: the facts that memory holds of the user, one a line.
-        has_memory: whether what the user states will be remembered.
+        has_memory: whether there is a memory for what the user states.
+        may_keep: whether the guard lets any of it through.
     """
     said = mentions(text, names)
     if reading.intent == "note" and not ("?" in text and said.measures):
-        return Settled(say=_noted(reading.note, has_memory=has_memory))
+        return Settled(say=_noted(reading.note, has_memory=has_memory, may_keep=may_keep))
     if refusal := _refusal(reading, said, names):
         return Settled(say=refusal)
     regions, remembered_region = _regions(reading, said, remembered, names)
@@ -134,7 +141,12 @@ def offer(names: Catalog) -> str:
     )
 
 
-def _noted(note: str, *, has_memory: bool) -> str:
+def _noted(note: str, *, has_memory: bool, may_keep: bool) -> str:
+    if not may_keep:
+        return (
+            "I do not keep that. I remember how you work and how you want answers to look, but no "
+            "figures, no credentials, and not what a word is to mean."
+        )
     if not has_memory:
         return "Understood, but I have no memory here: please say it again with your question."
     note = note.strip().rstrip(".")

@@ -18,15 +18,15 @@ from typing import Any
 from google.adk.agents import Agent
 from google.adk.apps.app import App
 from google.adk.models import LlmResponse
-from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.adk.workflow import START, JoinNode, Workflow
 from google.genai import types
 from pydantic import ValidationError
 
-from agents.router import prompts, remote
+from agents.router import prompts, recall, remote
 from agents.router.checked import Checked
+from agents.router.recall import Recall
 from agents.router.rules import Settled, settle
-from agents.shared import services
+from agents.shared import guard, services
 from agents.shared.brief import Brief
 from agents.shared.findings import Finding, Reply
 from agents.shared.model import model
@@ -40,8 +40,6 @@ LOG = logging.getLogger("agents.router")
 FINDINGS = "findings"
 """Session state: where each number of the last answer came from."""
 _SETTLED = "settled"
-# `temp:` is never stored.
-_REMEMBERED = "temp:remembered"
 
 
 def build(app_name: str) -> App:
@@ -61,11 +59,10 @@ def _extract() -> Agent:
         name="extract",
         model=model(lambda asked: read(asked.text).model_dump_json()),
         instruction=lambda _: text,
-        tools=[PreloadMemoryTool()],
+        tools=[Recall()],
         generate_content_config=types.GenerateContentConfig(
             temperature=0, response_mime_type="application/json"
         ),
-        before_model_callback=_keep_what_is_remembered,
         on_model_error_callback=_not_read,
     )
 
@@ -75,7 +72,7 @@ def _writer() -> Agent:
         name="writer",
         model=Checked(inner=model(write)),
         instruction=lambda _: prompts.write(),
-        tools=[PreloadMemoryTool()],
+        tools=[Recall()],
         before_model_callback=_say_what_is_settled,
         on_model_error_callback=_write_by_rule,
         after_agent_callback=_remember,
@@ -87,9 +84,10 @@ def route(ctx: Any, node_input: str) -> str:
     settled = settle(
         _parsed(node_input),
         _question(ctx),
-        ctx.state.get(_REMEMBERED, ""),
+        "\n".join(recall.facts(ctx.state)),
         catalog(),
         has_memory=services.has_memory(),
+        may_keep=bool(guard.kept(_question(ctx))),
     )
     ctx.state[_SETTLED] = settled.model_dump(mode="json")
     ctx.state[remote.QUERIES] = _shares(settled.query) if settled.query else {}
@@ -127,7 +125,7 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
     """Keeps the findings that answer the query, and says what is missing."""
     settled = Settled.model_validate(ctx.state[_SETTLED])
     findings: list[Finding] = []
-    missing: list[str] = []
+    missing = [recall.FAILED] if recall.failed(ctx.state) else []
     for owner, share in ctx.state[remote.QUERIES].items():
         found, problem = _checked(owner, Query.model_validate(share), node_input.get(owner))
         findings += found
@@ -160,13 +158,6 @@ def _checked(owner: str, query: Query, answer: object) -> tuple[list[Finding], s
     return found, f"The {owner} agent {why}, so {label} is missing"
 
 
-def _keep_what_is_remembered(callback_context: Any, llm_request: Any) -> None:
-    """Before extract's model is asked: keeps the facts, so that the rules can be held to them."""
-    lines = turn(llm_request.contents).memories.splitlines()
-    facts = [line.removeprefix("user: ") for line in lines if line.startswith("user: ")]
-    callback_context.state[_REMEMBERED] = "\n".join(facts)
-
-
 def _say_what_is_settled(callback_context: Any, **_: Any) -> LlmResponse | None:
     """Before the writer's model is asked: a sentence that code has settled on is said as it is."""
     say = callback_context.state[_SETTLED]["say"]
@@ -188,17 +179,27 @@ def _write_by_rule(llm_request: Any, error: Exception, **_: Any) -> LlmResponse:
 
 
 async def _remember(callback_context: Any) -> None:
-    """After the answer: this turn's user message goes to memory, and nothing else.
+    """After the answer: what the guard lets through of the user's own words goes to memory.
 
     A node's input lies among the session's events as if the user had said it; it does not belong to
     the invocation. A memory that cannot be written is logged, and no reason to fail the answer.
     """
     said = [
-        event
+        _guarded(event)
         for event in callback_context.session.events
         if event.author == "user" and event.invocation_id == callback_context.invocation_id
     ]
+    said = [event for event in said if event is not None]
+    if not said:
+        return
     try:
         await callback_context.add_events_to_memory(events=said)
     except Exception:
         LOG.exception("this turn was not written to memory")
+
+
+def _guarded(event: Any) -> Any:
+    """The event with the sentences that may be remembered; None when there is none."""
+    parts = (event.content.parts if event.content else None) or []
+    text = guard.kept(" ".join(part.text for part in parts if part.text))
+    return event.model_copy(update={"content": types.UserContent(text)}) if text else None
