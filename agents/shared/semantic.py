@@ -11,6 +11,8 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from agents.shared.spelling import fold, near
+
 FILE = Path(__file__).parent / "semantic.yaml"
 Kind = Literal["measure", "brand", "region", "currency"]
 MONEY = "EUR"
@@ -45,6 +47,7 @@ class _File(_Model):
     currency: Currency
     dimensions: dict[Literal["brand", "region"], dict[str, tuple[str, ...]]]
     year: int
+    not_misspelt: tuple[str, ...] = ()
     measures: dict[str, Measure]
 
 
@@ -68,6 +71,7 @@ class Catalog:
         self.regions = tuple(file.dimensions["region"])
         self.year = file.year
         self._dimensions = file.dimensions
+        self._words = frozenset(map(fold, file.not_misspelt))
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -79,11 +83,22 @@ class Catalog:
         return {name: item for name, item in self.measures.items() if item.agent == agent}
 
     def matches(self, text: str) -> list[Match]:
-        """Every name in the text, in its order; of names that overlap the longest."""
-        return [
+        """Every name in the text, in its order; of names that overlap the longest.
+
+        In any case, with or without accents and a plural's s; then, in what is left, with one
+        letter wrong (spelling.py).
+        """
+        folded = fold(text)
+        exact = [
             Match(*self._names[_key(hit[0])], hit.start(), hit.end())
-            for hit in self._pattern.finditer(text)
+            for hit in self._pattern.finditer(folded)
         ]
+        taken = [(match.start, match.end) for match in exact]
+        misspelt = [
+            Match(*self._names[name], *place)
+            for name, place in near(folded, self._names, taken, self._words)
+        ]
+        return sorted([*exact, *misspelt], key=lambda match: match.start)
 
     def resolve(self, kind: Kind, name: str) -> str | None:
         """The proper name for a name or synonym, or None."""
@@ -115,7 +130,7 @@ class Catalog:
 
 def _key(name: str) -> str:
     """Names that differ in case, spaces, hyphens or a plural's s are one name."""
-    words = re.sub(r"[\s-]+", " ", name.strip().lower())
+    words = re.sub(r"[\s-]+", " ", fold(name.strip()))
     return words[:-1] if words.endswith("s") and len(words) > 1 else words
 
 

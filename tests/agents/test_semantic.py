@@ -19,6 +19,19 @@ from agents.shared.semantic import Match, catalog
         ("in £", ["GBP"]),
         ("€5", []),
         ("spendthrift purely restocked", []),
+        # one letter wrong, missing, too many, two swapped
+        ("spemding in Wstern Europe", ["media_spend_eur", "Western Europe"]),
+        ("advertissing in the Nordcis", ["media_spend_eur", "Nordics"]),
+        ("imprssions and stockuots", ["impressions", "stockouts"]),
+        ("Südeuropa, Sudeuropa, SUEDEUROPA", ["Southern Europe"] * 3),
+        ("Amerique du Nord", ["North America"]),
+        ("dépenses publicitaires", ["media_spend_eur"]),
+        ("Wie viel haben wir ausgegeben?", ["media_spend_eur"]),
+        ("Lagerbestand in Skandinavien", ["stock_units", "Nordics"]),
+        # a short word, two letters wrong, another word, another place
+        ("spned in Nrdisc", []),
+        ("sending a collar", []),
+        ("Eastern Europe, Northern Europe", []),
     ],
 )
 def test_names_in_a_text(text: str, names: list[str]) -> None:
