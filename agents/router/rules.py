@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.shared.query import Query, Reading, listed
+from agents.shared.query import MAX_TEXT, Query, Reading, listed
 from agents.shared.semantic import Catalog
 from agents.shared.wording import Mentions, mentions
 
@@ -54,6 +54,8 @@ def settle(
         has_memory: whether there is a memory for what the user states.
         may_keep: whether the guard lets any of it through.
     """
+    if len(text) > MAX_TEXT:
+        return Settled(say=f"Your message has {len(text):,} characters; I read up to {MAX_TEXT:,}.")
     said = mentions(text, names)
     if reading.intent == "note" and not ("?" in text and said.measures):
         return Settled(say=_noted(reading.note, has_memory=has_memory, may_keep=may_keep))

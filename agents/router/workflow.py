@@ -33,7 +33,7 @@ from agents.shared.model import model
 from agents.shared.offline.llm import turn
 from agents.shared.offline.reading import read
 from agents.shared.offline.writing import write, write_brief
-from agents.shared.query import Query, Reading, listed
+from agents.shared.query import MAX_TEXT, Query, Reading, listed
 from agents.shared.semantic import catalog
 
 LOG = logging.getLogger("agents.router")
@@ -87,7 +87,7 @@ def route(ctx: Any, node_input: str) -> str:
         "\n".join(recall.facts(ctx.state)),
         catalog(),
         has_memory=services.has_memory(),
-        may_keep=bool(guard.kept(_question(ctx))),
+        may_keep=bool(guard.kept(_question(ctx)[:MAX_TEXT])),
     )
     ctx.state[_SETTLED] = settled.model_dump(mode="json")
     ctx.state[remote.QUERIES] = _shares(settled.query) if settled.query else {}
@@ -201,5 +201,6 @@ async def _remember(callback_context: Any) -> None:
 def _guarded(event: Any) -> Any:
     """The event with the sentences that may be remembered; None when there is none."""
     parts = (event.content.parts if event.content else None) or []
-    text = guard.kept(" ".join(part.text for part in parts if part.text))
+    said = " ".join(part.text for part in parts if part.text)
+    text = guard.kept(said) if len(said) <= MAX_TEXT else ""
     return event.model_copy(update={"content": types.UserContent(text)}) if text else None

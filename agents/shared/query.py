@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.shared.semantic import catalog
 
+MAX_TEXT = 5_000
+"""Characters of a message that is read at all."""
 Dimension = Literal["brand", "region", "week"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from google.adk.memory import BaseMemoryService
     from google.adk.sessions import BaseSessionService
 
+A2A_BYTES = 1_000_000
+"""How long a specialist's answer may be; one that is longer would be stored in the conversation."""
 A2A_SECONDS = 25.0
 """How long a specialist may take to answer; its process may have to be started first."""
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
@@ -161,7 +164,29 @@ class _PerLoop(httpx.AsyncBaseTransport):
         loop = asyncio.get_running_loop()
         if loop not in self._transports:
             self._transports[loop] = httpx.AsyncHTTPTransport()
-        return await self._transports[loop].handle_async_request(request)
+        answer = await self._transports[loop].handle_async_request(request)
+        assert isinstance(answer.stream, httpx.AsyncByteStream)
+        answer.stream = _Bounded(answer.stream)
+        return answer
+
+
+class _Bounded(httpx.AsyncByteStream):
+    """A body that ends with an error when it is longer than A2A_BYTES."""
+
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > A2A_BYTES:
+                raise httpx.ReadError(f"the answer is longer than {A2A_BYTES} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Closes the connection's part."""
+        await self._stream.aclose()
 
 
 def a2a_client() -> httpx.AsyncClient:

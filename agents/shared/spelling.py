@@ -32,12 +32,8 @@ def near(
         taken: places that are read already.
         words: folded words that are never a misspelling.
     """
-    busy = list(taken)
-    tokens = [
-        hit
-        for hit in _WORD.finditer(text)
-        if not any(a < hit.end() and hit.start() < b for a, b in busy)
-    ]
+    busy = {place for start, end in taken for place in range(start, end)}
+    tokens = [hit for hit in _WORD.finditer(text) if hit.start() not in busy]
     by_length: dict[int, list[list[str]]] = {}
     for name in names:
         by_length.setdefault(len(name.split()), []).append(name.split())

@@ -18,6 +18,8 @@ Span = tuple[int, int]
 _NOT = r"not|no|never|n't|except|but|without|exclud\w*|outside|other than|ignor\w*|skip|apart from"
 # "leave(s) out the Nordics": what follows is named in order not to be meant.
 _NEGATED = re.compile(rf"(?:\b(?:{_NOT}|(?:leav\w*|left) out)|n't)\W+(?:\w+\W+){{0,3}}$", re.I)
+_BEFORE = 80
+"""How far before a name a negation may stand, in characters."""
 _UNIT = r"(brand|region|week|market)"
 _GROUPED = re.compile(
     rf"\b(?:by|per|for each|for every|for all|each|every|across(?: all)?|between|which|what)"
@@ -76,7 +78,9 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
     spans: list[Span] = []
     for match in catalog.matches(text):
         spans.append((match.start, match.end))
-        left_out = match.kind != "measure" and _NEGATED.search(text[: match.start])
+        left_out = match.kind != "measure" and _NEGATED.search(
+            text[max(0, match.start - _BEFORE) : match.start]
+        )
         if left_out:
             negated += [match.name] if match.kind in ("brand", "region") else []
         elif match.name not in names[match.kind]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from agents.shared.guard.found import Found
 
 _MONEY = r"(?:€|\$|£|¥|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?)\b)"
-_NUMBER = r"\d[\d.,'’ ]*\d|\d"
+# Bounded, so that a text of digits alone is read in time that grows with its length.
+_NUMBER = r"\d[\d.,'’ ]{0,24}\d|\d"
 _SCALE = r"(?:\s?(?:k|m|mn|bn|mio|mrd|tsd|thousand|million(?:en|s)?|billion|milliarden?)\b\.?)?"
 _UNITS = (
     r"units?|pieces?|clicks?|impressions?|orders?|stock-?outs?|rows?|shops?|stores?|customers?|"
@@ -48,7 +49,7 @@ def find(text: str) -> Iterator[Found]:
         for hit in pattern.finditer(text):
             if any(hit.start() in known or known.start in range(*hit.span()) for known in taken):
                 continue
-            if rule != "money" and _PREFERENCE.search(text[: hit.start()]):
+            if rule != "money" and _PREFERENCE.search(text[max(0, hit.start() - 40) : hit.start()]):
                 continue
             taken.append(range(*hit.span()))
             yield Found("figure", rule, hit.start(), hit.end())

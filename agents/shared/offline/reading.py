@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from agents.shared.query import Reading, listed
+from agents.shared.query import MAX_TEXT, Reading, listed
 from agents.shared.semantic import Catalog, catalog
 from agents.shared.wording import Mentions, mentions, without
 
@@ -39,6 +39,8 @@ _WORD = re.compile(r"[^\W_]+(?:['&.-][^\W_]+)*|[%#]", re.U)
 
 def read(text: str, names: Catalog | None = None) -> Reading:
     """Reads one message."""
+    if len(text) > MAX_TEXT:
+        return Reading(intent="other")
     names = names or catalog()
     text = text.replace("’", "'")
     sentences = [part for part in _SENTENCES.split(text) if part.strip()]
