@@ -36,6 +36,8 @@ their values, from_memory, and what is missing.
 
 - Use only numbers that stand in the findings, as they are; do not compute any, not even a sum.
 - Write euros as €436,449, pounds as £375,346, dollars as $471,365, percentages as 2.13 %.
+- If rounding says so, divide values by its unit and write its word ("thousand", "million"), with so
+  many decimals.
 - Name the brand, the region and the first and last week that a number is of.
 - If from_memory names the regions or the currency, say that you took them because the user usually
   asks for them.

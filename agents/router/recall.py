@@ -17,10 +17,9 @@ from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai import types
 
 from agents.shared import guard
+from agents.shared.state import MEMORY_FAILED, REMEMBERED
 
 LOG = logging.getLogger("agents.router")
-# `temp:` is never stored.
-_FACTS, _FAILED = "temp:remembered", "temp:memory_failed"
 FAILED = "What I remember about you could not be read, so no preference is applied"
 
 
@@ -29,7 +28,7 @@ class Recall(PreloadMemoryTool):
 
     async def process_llm_request(self, *, tool_context: Any, llm_request: Any) -> None:
         """Before a model is asked: adds what is remembered, between ADK's tags."""
-        if _FACTS not in tool_context.state:
+        if REMEMBERED.name not in tool_context.state:
             await _search(tool_context)
         once = _Once(tool_context.user_content, facts(tool_context.state))
         await super().process_llm_request(tool_context=once, llm_request=llm_request)
@@ -37,12 +36,12 @@ class Recall(PreloadMemoryTool):
 
 def facts(state: Any) -> list[str]:
     """What is remembered and may be used, as the search of this turn gave it."""
-    return list(state.get(_FACTS, []))
+    return list(state.get(REMEMBERED.name, []))
 
 
 def failed(state: Any) -> bool:
     """Whether memory could not be asked in this turn."""
-    return bool(state.get(_FAILED, False))
+    return bool(state.get(MEMORY_FAILED.name, False))
 
 
 async def _search(tool_context: Any) -> None:
@@ -53,7 +52,7 @@ async def _search(tool_context: Any) -> None:
     except Exception as error:  # noqa: BLE001 - whatever a service raises, the answer must come
         # Not the traceback: a client's error may hold the request, and so the user's words.
         LOG.error("memory could not be searched: %s", type(error).__name__)
-        tool_context.state[_FAILED] = True
+        tool_context.state[MEMORY_FAILED.name] = True
         response = SearchMemoryResponse()
     for memory in response.memories:
         parts = (memory.content.parts if memory.content else None) or []
@@ -64,7 +63,7 @@ async def _search(tool_context: Any) -> None:
             LOG.warning(
                 "a memory was not used: %s", sorted({hit.rule for hit in guard.inspect(raw)})
             )
-    tool_context.state[_FACTS] = found
+    tool_context.state[REMEMBERED.name] = found
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,12 @@ from google.adk.a2a.agent.config import A2aRemoteAgentConfig, RequestInterceptor
 from google.adk.agents.remote_a2a_agent import RemoteA2aAgent
 from google.genai import types
 
-from agents.shared import caller, services
+from agents.shared import caller, services, state
 from agents.shared.query import Query, phrase
 from agents.shared.semantic import catalog
 from agents.shared.settings import required
 
 ROUTER = "router"
-QUERIES = "queries"
-"""Session state: what each specialist is asked in this turn, by its name."""
 NOT_ASKED = "(not asked)"
 # Copies of what the event's own content holds; they would make a session grow by 60 KB a turn.
 _COPIES = ("a2a:request", "a2a:response")
@@ -61,12 +59,12 @@ def _specialist(name: str, engine_id: str, key: str, client: httpx.AsyncClient) 
 
     def skip(callback_context: Any) -> Any:
         """The join waits for every specialist, so one that is not asked answers at once."""
-        asked = name in callback_context.state[QUERIES]
+        asked = name in callback_context.state[state.QUERIES.name]
         return None if asked else types.ModelContent(NOT_ASKED)
 
     def ask(ctx: Any, _agent: str, _convert: Any) -> tuple[list[Any], None]:
         """Sends only the request: no history, nothing of the user's own words."""
-        query = Query.model_validate(ctx.session.state[QUERIES][name])
+        query = Query.model_validate(ctx.session.state[state.QUERIES.name][name])
         text = json.dumps({"question": phrase(query), "request": query.model_dump(mode="json")})
         return [_compat.make_text_part(text)], None
 

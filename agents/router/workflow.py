@@ -26,7 +26,7 @@ from agents.router import prompts, recall, remote
 from agents.router.checked import Checked
 from agents.router.recall import Recall
 from agents.router.rules import Settled, settle
-from agents.shared import guard, services
+from agents.shared import guard, services, state
 from agents.shared.brief import Brief
 from agents.shared.findings import Finding, Reply
 from agents.shared.model import model
@@ -34,12 +34,10 @@ from agents.shared.offline.llm import turn
 from agents.shared.offline.reading import read
 from agents.shared.offline.writing import write, write_brief
 from agents.shared.query import MAX_TEXT, Query, Reading, listed
+from agents.shared.rounding import rounding
 from agents.shared.semantic import catalog
 
 LOG = logging.getLogger("agents.router")
-FINDINGS = "findings"
-"""Session state: where each number of the last answer came from."""
-_SETTLED = "settled"
 
 
 def build(app_name: str) -> App:
@@ -89,8 +87,8 @@ def route(ctx: Any, node_input: str) -> str:
         has_memory=services.has_memory(),
         may_keep=bool(guard.kept(_question(ctx)[:MAX_TEXT])),
     )
-    ctx.state[_SETTLED] = settled.model_dump(mode="json")
-    ctx.state[remote.QUERIES] = _shares(settled.query) if settled.query else {}
+    ctx.state[state.SETTLED.name] = settled.model_dump(mode="json")
+    ctx.state[state.QUERIES.name] = _shares(settled.query) if settled.query else {}
     return "settled"
 
 
@@ -123,14 +121,14 @@ def _shares(query: Query) -> dict[str, Any]:
 
 def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
     """Keeps the findings that answer the query, and says what is missing."""
-    settled = Settled.model_validate(ctx.state[_SETTLED])
+    settled = Settled.model_validate(ctx.state[state.SETTLED.name])
     findings: list[Finding] = []
     missing = [recall.FAILED] if recall.failed(ctx.state) else []
-    for owner, share in ctx.state[remote.QUERIES].items():
+    for owner, share in ctx.state[state.QUERIES.name].items():
         found, problem = _checked(owner, Query.model_validate(share), node_input.get(owner))
         findings += found
         missing += [problem] if problem else []
-    ctx.state[FINDINGS] = [finding.model_dump(mode="json") for finding in findings]
+    ctx.state[state.FINDINGS.name] = [finding.model_dump(mode="json") for finding in findings]
     if settled.query is None:
         return settled.say
     brief = Brief(
@@ -139,6 +137,7 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
         from_memory=settled.from_memory,
         findings=tuple(findings),
         missing=tuple(missing),
+        rounding=rounding(" ".join([*recall.facts(ctx.state), _question(ctx)])),
     )
     return brief.model_dump_json()
 
@@ -160,7 +159,7 @@ def _checked(owner: str, query: Query, answer: object) -> tuple[list[Finding], s
 
 def _say_what_is_settled(callback_context: Any, **_: Any) -> LlmResponse | None:
     """Before the writer's model is asked: a sentence that code has settled on is said as it is."""
-    say = callback_context.state[_SETTLED]["say"]
+    say = callback_context.state[state.SETTLED.name]["say"]
     return LlmResponse(content=types.ModelContent(say)) if say else None
 
 

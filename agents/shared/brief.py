@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.shared.findings import Finding
 from agents.shared.query import Query
+from agents.shared.rounding import Rounding
 
 
 class Brief(BaseModel):
@@ -19,3 +20,4 @@ class Brief(BaseModel):
     from_memory: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     missing: tuple[str, ...] = ()
+    rounding: Rounding = Rounding()

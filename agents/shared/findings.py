@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agents.shared.query import Query
+from agents.shared.rounding import AS_IT_IS, Rounding
 from agents.shared.semantic import MONEY, catalog
 
 Number = int | float
@@ -76,12 +77,14 @@ class Reply(_Model):
             return None
 
 
-def written(value: Number | None, unit: str) -> str:
-    """A value as people read it: `€436,449`, `2.13 %`, `1,200 units`."""
+def written(value: Number | None, unit: str, rounding: Rounding = AS_IT_IS) -> str:
+    """A value as people read it: `€436,449`, `€436 thousand`, `2.13 %`, `1,200 units`."""
     if value is None:
         return "no data"
-    if unit in _SYMBOLS:
-        return f"{_SYMBOLS[unit]}{value:,.0f}"
     if unit == "%":
-        return f"{value:,.2f} %"
-    return f"{value:,.0f} {unit}"
+        places = 2 if rounding.decimals is None else rounding.decimals
+        return f"{value:,.{places}f} %"
+    # What would become nothing at all is better left as it is.
+    scaled = rounding if abs(value) >= rounding.unit else AS_IT_IS
+    number = f"{value / scaled.unit:,.{scaled.decimals or 0}f}{scaled.word}"
+    return f"{_SYMBOLS[unit]}{number}" if unit in _SYMBOLS else f"{number} {unit}"

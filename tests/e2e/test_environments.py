@@ -119,6 +119,11 @@ def test_what_was_deployed_can_be_looked_at(deployed: Team) -> None:
     [revision] = json.loads(deployed.ok("traffic", "dev", "router", *PLAYED, "--json"))
     assert (revision["percent"], revision["release"]) == (100, first["release"])
     assert "slipway deploy" in deployed.ok("owners", "spec")
+    assert first["principal"] == "user:operator@slipway.local"
+    scaling = json.loads(deployed.ok("scale", "dev", "supply", *PLAYED, "--json"))
+    assert scaling["max_instances"] == 3
+    planned = deployed.ok("scale", "dev", "supply", "--max-instances", "9", "--plan", *PLAYED)
+    assert "deployment_spec.max_instances: 3 → 9" in planned
     refused = deployed.slipway.run("rollback", "dev", *PLAYED, "--yes")
     assert refused.returncode == 2
     assert "no earlier release" in refused.stderr

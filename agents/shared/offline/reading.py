@@ -24,14 +24,15 @@ _SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
 _ORDINARY_WORDS = """\
 a about actually after again all also altogether am amount an and any are as ask at be been best
 brand brands bring brought but buy by calculate campaign campaigns can check come compute could
-currency current currently data day did do does each every figure figures for from get give go
-got had hand has have having hello help hey hi highest how i i'd i'll i'm if in into is it it's
-its just kindly know later least let let's level like list look looking lowest many market
-markets me money most much my need now number numbers of on one or our out over paid pay please
-product products put quick quickly region regions report right s see show some still sum tell
-than thank thanks that that's the their them then there these they this those to today total
-totals turn under up us use value values was way we we'd we've week weeks well went were what
-what's when where which while who will with within work worst would you your
+currency current currently data day decimal decimals did do does each every figure figures for
+from get give go got had hand has have having hello help hey hi highest how i i'd i'll i'm if in
+into is it it's its just kindly know later least let let's level like list look looking lowest
+many market markets me million millions money most much my nearest need now number numbers of on
+one or our out over paid pay please product products put quick quickly region regions report
+right round rounded s see show some still sum tell than thank thanks that that's the their them
+then there these they this those thousand thousands to today total totals turn under up us use
+value values was way we we'd we've week weeks well went were what what's when where which while
+who will with within work worst would you your
 """
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:['&.-][^\W_]+)*|[%#]", re.U)

@@ -7,6 +7,7 @@ from agents.shared.findings import Finding, written
 from agents.shared.offline.llm import Turn
 from agents.shared.offline.reading import plural
 from agents.shared.query import Query, listed, phrase
+from agents.shared.rounding import Rounding
 from agents.shared.semantic import MONEY, catalog
 
 
@@ -18,7 +19,7 @@ def write(turn: Turn) -> str:
 def write_brief(brief: Brief) -> str:
     """The answer as text."""
     query = brief.query
-    parts = [_finding(finding, query) for finding in brief.findings]
+    parts = [_finding(finding, query, brief.rounding) for finding in brief.findings]
     if why := _why(brief):
         if parts and "\n" not in parts[0] and len(parts) == 1:
             parts[0] = f"{parts[0].removesuffix('.')} ({why})."
@@ -28,18 +29,18 @@ def write_brief(brief: Brief) -> str:
     return "\n".join(parts) or "There is nothing to show."
 
 
-def _finding(finding: Finding, query: Query) -> str:
+def _finding(finding: Finding, query: Query, rounding: Rounding) -> str:
     title = f"{_title(finding, query)}"
     if finding.value is None:
         span = f"; the data has {_span(finding)}" if finding.weeks else ""
         return f"{title}: there is no data for that{span}."
-    value = f"{written(finding.value, finding.unit)}{_rate(finding)}"
+    value = f"{written(finding.value, finding.unit, rounding)}{_rate(finding)}"
     if not finding.groups:
         return f"{title}: {value}."
     level = catalog().measures[finding.measure].over_weeks == "last"
     overall = "Newest" if level and "week" in finding.group_by else "Overall"
     lines = [
-        f"- {', '.join(group.keys.values())}: {written(group.value, finding.unit)}"
+        f"- {', '.join(group.keys.values())}: {written(group.value, finding.unit, rounding)}"
         for group in finding.groups
     ]
     return "\n".join([f"{title}:", *lines, f"{overall}: {value}."])
