@@ -32,7 +32,7 @@ _VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "PUT": "update", "D
 
 # (path, what it is of, verb; None: by the HTTP method, "get/list": GET of a collection)
 _TABLE: tuple[tuple[str, str, str | None], ...] = (
-    (_V + _ENGINE + r"/operations/.+", "aiplatform.reasoningEngines", "get"),
+    (_V + _ENGINE + r"/operations(/.+)?", "aiplatform.reasoningEngines", "get"),
     (_V + _ENGINE + r"/memories/[^/:]+/revisions(/.+)?", "aiplatform.memoryRevisions", "get"),
     (_V + _ENGINE + r"/memories/[^/:]+", "aiplatform.memories", None),
     (_V + _ENGINE + r"/memories:(generate|ingestEvents)", "aiplatform.memories", "generate"),

@@ -43,6 +43,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
     operation = engines.LOCATION_PATH + "/{parent:rest}/operations/{operation:id}"
     return [
         route("GET", operation, api.operation),
+        route("GET", engines.PATH + "/operations", api.operations),
         route("POST", engines.COLLECTION_PATH, api.create),
         route("GET", engines.COLLECTION_PATH, api.list),
         route("POST", engines.PATH + ":query", api.query),
@@ -85,6 +86,11 @@ class AgentRuntime:
         """GET of an operation: waits until it ends (see operations)."""
         where = f"{engines.location(self._platform, call)}/{call.path['parent']}"
         return await self._platform.operations.wait(f"{where}/operations/{call.path['operation']}")
+
+    async def operations(self, call: Call) -> Result:
+        """GET of an engine's operations."""
+        name = str(engines.find(self._platform, call)["name"])
+        return page(self._platform.operations.of(name), call, "operations")
 
     async def create(self, call: Call) -> Result:
         """POST: an engine without source is there at once; one with source when it serves."""

@@ -90,6 +90,10 @@ class Operations:
             assert body is not None
         return body
 
+    def of(self, parent: str) -> list[Body]:
+        """The operations of a parent, the oldest first."""
+        return self._store.list(KIND, f"{parent}/operations/")
+
     def fail_interrupted(self) -> None:
         """Ends what an earlier process left undone; called once, at start."""
         for body in self._store.list(KIND):

@@ -26,7 +26,7 @@ from services.release.lease import Held
 from services.release.parallel import side_by_side
 from services.release.plan import AgentPlan, Plan, compare
 from services.release.transport import Transport
-from services.release.waiting import end, wait
+from services.release.waiting import wait
 
 AT_ONCE = 8
 """Engines that are worked on side by side."""
@@ -194,7 +194,8 @@ class Execution:
         # An update that is still under way would land after we looked.
         since = time.monotonic() - self._sent.get(agent.agent, float("-inf"))
         operation = self.journal.deployment.agents[agent.agent].operation
-        end(self.transport, operation, max(0.0, waiting.DEADLINE_SECONDS - since))
+        time_left = max(0.0, waiting.DEADLINE_SECONDS - since)
+        waiting.quiet(self.transport, agent.engine, operation, lambda _: time_left)
         before, live = agent.before, self.transport.engine(agent.engine)
         if before.spec is None:
             if live.get("spec"):

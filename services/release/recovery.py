@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 from infra.errors import InputError, RemoteError
-from services.release import journal, lease, remote, spec
+from services.release import journal, lease, spec
 from services.release.execute import Execution, Say
 from services.release.journal import AgentRecord, Deployment, Journal
 from services.release.parallel import all_of
 from services.release.plan import AgentPlan, Before, Change, Plan
 from services.release.site import Site
-from services.release.waiting import end, left
+from services.release.waiting import Operation, left, quiet
 
 LOADS_AT_ONCE = 4
 
@@ -118,17 +118,14 @@ def _before(record: AgentRecord) -> Before:
 
 
 def _wait_for_operations(site: Site, deployment: Deployment, say: Say) -> None:
-    for name, agent in deployment.agents.items():
-        if agent.operation is None or agent.seconds is not None:
-            continue
-        say(f"{name}: waiting for the update that was under way")
-        try:
-            operation = site.transport.operation(agent.operation)
-        except remote.Refused as error:
-            if error.status != 404:
-                raise
-            continue  # forgotten, so it has ended
+    def time_left(operation: Operation) -> float:
         # Both clocks are Google's; this machine's may be wrong.
-        time_left = left(operation, site.control.now(lease.CLOCK))
-        if not end(site.transport, agent.operation, time_left):
+        return left(operation, site.control.now(lease.CLOCK))
+
+    for name, agent in deployment.agents.items():
+        if agent.seconds is not None:
+            continue  # what was sent has ended
+        if agent.operation is not None:
+            say(f"{name}: waiting for the update that was under way")
+        if not quiet(site.transport, agent.engine, agent.operation, time_left):
             say(f"{name}: that update never ended; going on from what the engine says")

@@ -6,6 +6,7 @@
     GET   /v1beta1/{engine}/runtimeRevisions   what was deployed, the newest first
     POST  /v1beta1/{revision}:query            asks one revision
     GET   /v1beta1/{operation}                 the operation; a server may hold it until it ends
+    GET   /v1beta1/{engine}/operations         those of the engine
 
 Google's SDK offers `runtimes.update` for this. It packs archives of its own, polls every ten
 seconds and never gives up, so the same request is sent here: built and checked with the SDK's
@@ -55,17 +56,27 @@ class Transport:
         """A long-running operation."""
         return self._send("GET", name, again=AGAIN_READ)
 
+    def running(self, engine: str) -> list[dict[str, Any]]:
+        """The engine's operations that are not done."""
+        found = self._all(f"{engine}/operations", "operations")
+        return [operation for operation in found if not operation.get("done")]
+
     def revisions(self, engine: str) -> list[dict[str, Any]]:
         """The engine's runtime revisions, the newest first."""
+        found = self._all(f"{engine}/runtimeRevisions", "reasoningEngineRuntimeRevisions")
+        return sorted(found, key=lambda r: str(r.get("createTime", "")), reverse=True)
+
+    def _all(self, path: str, field: str) -> list[dict[str, Any]]:
+        """A list's items, page by page."""
         found: list[dict[str, Any]] = []
         token = ""
         while True:
-            path, query = f"{engine}/runtimeRevisions", {"pageToken": token} if token else None
+            query = {"pageToken": token} if token else None
             page = self._send("GET", path, again=AGAIN_READ, query=query)
-            found += page.get("reasoningEngineRuntimeRevisions", [])
+            found += page.get(field, [])
             token = page.get("nextPageToken", "")
             if not token:
-                return sorted(found, key=lambda r: str(r.get("createTime", "")), reverse=True)
+                return found
 
     def query(self, name: str, method: str, arguments: Mapping[str, Any]) -> Any:
         """The output of a class method of an engine or of one of its revisions."""

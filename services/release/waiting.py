@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 from infra.errors import RemoteError
 from services.release import remote
 from services.release.transport import Transport
+
+Operation = Mapping[str, Any]
 
 DEADLINE_SECONDS = 1800.0
 """How long an update may take; the cloud builds an image from the source."""
@@ -78,6 +80,32 @@ def end(transport: Transport, operation: str | None, deadline: float | None = No
         if error.status != 404:
             raise
     return True
+
+
+def quiet(
+    transport: Transport, engine: str, noted: str | None, time_left: Callable[[Operation], float]
+) -> bool:
+    """Waits until nothing is at work on an engine; what was sent may be unknown to its sender.
+
+    Args:
+        noted: the operation that is on record, if any; others are those that the engine lists.
+        time_left: the deadline of one, as `end` takes it.
+
+    Returns:
+        Whether all have ended.
+
+    Raises:
+        RemoteError: they cannot be asked for.
+    """
+    found = {str(operation["name"]): operation for operation in transport.running(engine)}
+    if noted is not None and noted not in found:
+        try:
+            found[noted] = transport.operation(noted)
+        except remote.Refused as error:
+            if error.status != 404:
+                raise
+    ended = [end(transport, name, time_left(body)) for name, body in found.items()]
+    return all(ended)
 
 
 def left(operation: Mapping[str, Any], now: datetime) -> float:

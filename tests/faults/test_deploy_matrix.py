@@ -18,14 +18,15 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.errors import SlipwayError
+from infra.errors import RemoteError, SlipwayError
 from services.release import lease, recovery
 from services.release.live import live_release
+from services.release.transport import Transport
 from tests.faults.deployer import DIED
 from tests.release.checkouts import write_checkout
 from tests.release.killing import told
 from tests.release.test_deploy import edit
-from tests.release.worlds import World, make
+from tests.release.worlds import World, api, make
 
 pytestmark = [pytest.mark.xdist_group("deploy-matrix")]
 
@@ -167,6 +168,55 @@ def test_one_of_two_ends(world: World, call: str, fault: str) -> None:
     live = live_release(world.target, world.descriptor)
     assert {agent.traffic for agent in live.agents.values()} == {"latest"}
     assert live.release is not None
+
+
+def land(world: World) -> None:
+    """Waits until nothing is at work on an engine."""
+    for engine in world.descriptor.engines.values():
+        for operation in api(world.target, "GET", f"{engine.name}/operations")["operations"]:
+            api(world.target, "GET", operation["name"])
+
+
+SLOW_BUILD = {"method": "PATCH", "path": ENGINE + "$", "build": 5.0, "times": 9}
+
+
+def test_an_update_that_was_sent_and_never_noted_is_waited_for(world: World) -> None:
+    """Else it would land between the next run's reading and its own update."""
+    turn(world)
+    order(world, SLOW_BUILD)
+    killed(world, "update an engine", "after")
+    fired(world)
+    new = turn(world)  # so that what lands is not what the next run wants
+    world.deploy()
+    land(world)
+    assert served(world) == new
+
+
+def test_an_update_whose_answer_was_lost_is_waited_for_before_going_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would land after everything had gone back."""
+    old, send = served(world), Transport.patch_spec
+    supply = world.descriptor.engines["supply"].name
+    lost: list[object] = []
+
+    def losing(self: Transport, *sent: Any) -> dict[str, Any]:
+        answer = send(self, *sent)
+        if sent[0] == supply and not lost:
+            lost.append(answer)
+            raise RemoteError("the answer was lost", where=sent[0], fix="try again")
+        return answer
+
+    monkeypatch.setattr(Transport, "patch_spec", losing)
+    turn(world)
+    order(world, SLOW_BUILD | {"path": supply + "$"})
+    assert isinstance(attempt(world), RemoteError)
+    land(world)
+    assert served(world) == old
+    httpx.delete(f"{world.target.endpoints.agent_runtime}/_faults")
+    turn(world)
+    world.deploy()
+    assert served(world) == old
 
 
 def _in_path(call: str, pattern: str) -> str:
