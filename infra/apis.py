@@ -28,6 +28,7 @@ APIS: dict[str, tuple[str, ...]] = {
 }
 # Needed only where an optional part of the environment is there.
 OPTIONAL: dict[str, tuple[str, ...]] = {
+    "bigquery.googleapis.com": (),
     "billingbudgets.googleapis.com": ("google_billing_budget",),
     "cloudkms.googleapis.com": ("google_kms_crypto_key_iam_member",),
     "compute.googleapis.com": ("google_compute_network_attachment",),
@@ -37,6 +38,7 @@ OPTIONAL: dict[str, tuple[str, ...]] = {
 def needed(env: Environment) -> dict[str, tuple[str, ...]]:
     """The APIs of this environment, with the resource types that wait for each."""
     wanted = {
+        "bigquery.googleapis.com": "bigquery" in env.data.values(),
         "billingbudgets.googleapis.com": env.budget is not None,
         "cloudkms.googleapis.com": env.kms_key is not None,
         "compute.googleapis.com": env.network is not None,

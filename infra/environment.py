@@ -46,6 +46,8 @@ Group = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=2
 """The e-mail address of a Google group."""
 Days = Annotated[int, Field(ge=1, le=3650)]
 EngineId = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
+AgentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+Data = Literal["sample", "bigquery", "databricks"]
 Version = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
 
 
@@ -167,6 +169,29 @@ class Network(_Table):
     """Full name of the subnetwork, in this environment's region."""
 
 
+class BigQuery(_Table):
+    """The dataset of agents whose `[data]` is `bigquery`. Their service accounts may run queries in
+    this project; whoever owns the dataset gives them `roles/bigquery.dataViewer` on it."""
+
+    dataset: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{4,28}[a-z0-9]\.[A-Za-z0-9_]{1,1024}$")]
+    """`PROJECT.DATASET`, in a location that this project may query."""
+
+
+class Databricks(_Table):
+    """The Databricks workspace, which is used as the person who asks."""
+
+    host: Annotated[str, Field(pattern=r"^(local|https://[A-Za-z0-9.-]+)$")]
+    """Base address of the workspace; `local` on the local platform: jobs, no tables."""
+    warehouse: Annotated[str, Field(pattern=r"^[A-Za-z0-9]{1,64}$")] | None = None
+    """ID of the SQL warehouse that agents whose `[data]` is `databricks` read by."""
+    schema_: Annotated[
+        str | None, Field(alias="schema", pattern=r"^[A-Za-z0-9_]{1,255}\.[A-Za-z0-9_]{1,255}$")
+    ] = None
+    """`CATALOG.SCHEMA` of their tables."""
+    replan_job: Annotated[int, Field(ge=1)] | None = None
+    """ID of the job that plans supply anew; none: nobody can ask for it."""
+
+
 class Environment(FileModel):
     """One project-and-region target, described by one file."""
 
@@ -186,8 +211,6 @@ class Environment(FileModel):
     """Terraform versions that may write this environment's state, as a version constraint."""
     model: Annotated[str, Field(pattern=r"^(offline|gemini-[a-z0-9.-]+)$")] = "offline"
     """`offline`, or the name of a Gemini model."""
-    data: Literal["sample"] = "sample"
-    """Where the specialists read: the sample data that they carry."""
     memory: Literal["bank", "none"] = "bank"
     """`bank`: agents need a memory bank; `none`: they run without one."""
     name_prefix: Annotated[str, Field(pattern=r"^([a-z]([a-z0-9-]{0,8}[a-z0-9])?)?$")] = ""
@@ -216,6 +239,11 @@ class Environment(FileModel):
     alerts: Alerts = Alerts()
     budget: Budget | None = None
     network: Network | None = None
+    bigquery: BigQuery | None = None
+    databricks: Databricks | None = None
+    data: dict[AgentName, Data] = Field(default_factory=dict)
+    """Where each agent's tables are, by its name: `sample` (the files that it carries; the
+    default), `bigquery` or `databricks`."""
     adopt: dict[str, EngineId] = Field(default_factory=dict)
     """Engines made by hand that are taken over: an agent's name, or `memory-bank`, to engine ID."""
     write_only: dict[str, Version] = Field(default_factory=dict)
@@ -270,6 +298,19 @@ class Environment(FileModel):
             if getattr(bank, key) is not None and bank.generation_model is None:
                 # The provider's schema: a trigger lies in generation_config, which needs a model.
                 raise wrong("needs generation_model beside it", "bank", key)
+        return self
+
+    @model_validator(mode="after")
+    def _data_is_whole(self) -> Environment:
+        for agent, kind in self.data.items():
+            if kind == "bigquery" and self.bigquery is None:
+                raise wrong("needs a table [bigquery]", "data", agent)
+            found = self.databricks
+            if kind == "databricks" and not (found and found.warehouse and found.schema_):
+                raise wrong("needs [databricks] with host, warehouse and schema", "data", agent)
+        if self.databricks and (self.databricks.host == "local") != (self.endpoint == "local"):
+            told = 'host = "local" goes with endpoint = "local", and only with it'
+            raise wrong(told, "databricks", "host")
         return self
 
     @model_validator(mode="after")

@@ -58,17 +58,29 @@ class MemoryBankRef(_Model):
     memory_bank: Literal["id", "location"]
 
 
+class SettingRef(_Model):
+    """A value of the environment's file; the variable is left out where the file has none."""
+
+    setting: Literal[
+        "bigquery.dataset",
+        "databricks.host",
+        "databricks.warehouse",
+        "databricks.schema",
+        "databricks.replan_job",
+    ]
+
+
 def _one_of(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     try:
         return handler(value)
     except ValidationError:
         raise ValueError(
-            'a text, { engine = "AGENT" }, { memory_bank = "id" } or '
-            '{ memory_bank = "location" } is expected'
+            'a text, { engine = "AGENT" }, { memory_bank = "id" }, '
+            '{ memory_bank = "location" } or { setting = "TABLE.KEY" } is expected'
         ) from None
 
 
-EnvValue = Annotated[str | EngineRef | MemoryBankRef, WrapValidator(_one_of)]
+EnvValue = Annotated[str | EngineRef | MemoryBankRef | SettingRef, WrapValidator(_one_of)]
 EnvName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,127}$")]
 SecretId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,61}[a-z0-9]$")]
 
@@ -115,7 +127,8 @@ class AgentManifest(FileModel):
     uses_memory: bool = False
     """Whether the agent's account may read and write the memory bank."""
     env: dict[EnvName, EnvValue] = Field(default_factory=dict)
-    """Environment variables: a literal, `{ engine = "NAME" }` or `{ memory_bank = "id" }`."""
+    """Environment variables: a literal, `{ engine = "NAME" }`, `{ memory_bank = "id" }`
+    or `{ setting = "databricks.host" }`."""
     secrets: dict[EnvName, SecretId] = Field(default_factory=dict)
     """Environment variables whose value is the newest version of a Secret Manager secret."""
     scaling: Scaling = Scaling()

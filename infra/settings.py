@@ -7,6 +7,7 @@ CI), and last `--platform local`.
 
 from __future__ import annotations
 
+import copy
 import difflib
 import os
 import tomllib
@@ -27,8 +28,15 @@ __all__ = ["Environment", "Platform", "load", "load_all", "names", "resolved"]
 FOLDER = Path("infra/environments")
 VARIABLE = "SLIPWAY_ENV__"
 Platform = Literal["local"]
-# What `--platform local` lays over an environment: where it runs, and the only model there is.
-OVERLAY = {"endpoint": "local", "credentials": "local", "provider": "local", "model": "offline"}
+# What `--platform local` lays over an environment: where it runs, and what there is to run it.
+OVERLAY: Mapping[str, Any] = {
+    "endpoint": "local",
+    "credentials": "local",
+    "provider": "local",
+    "model": "offline",
+    "data": {},
+    "databricks": {"host": "local", "replan_job": 1},
+}
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ def load(root: Path, name: str, platform: Platform | None = None) -> Environment
         _put(data, key, value, variable)
         places[key] = variable
     if platform is not None:
-        data |= OVERLAY
+        data |= copy.deepcopy(dict(OVERLAY))
         places |= {(key,): f"--platform {platform}" for key in OVERLAY}
     return _validated(name, data, places, shown).on(platform)
 

@@ -65,7 +65,7 @@ def declare(
     _provider(stack, env)
     stack.waits = apis.enable(stack, env)
     targets = _targets(stack, env, agents, topics)
-    rows = identity.table(agents, env.groups, memory=env.memory == "bank")
+    rows = identity.table(agents, env)
     identity.bind(stack, env, rows, targets)
     made = triggers.triggers(stack, env, targets.accounts, builds)
     observability.watch(stack, env, made)

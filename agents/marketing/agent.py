@@ -9,5 +9,5 @@ from agents.shared.specialist import specialist
 app = specialist(
     "marketing",
     "Answers questions about media spend and campaigns, by brand, region and week.",
-    Path(__file__).parent / "data",
+    Path(__file__).parent,
 )

@@ -12,9 +12,12 @@ You read one message of a user of Acme's analytics and answer with one JSON obje
 that has this schema:
 {schema}
 
-- intent: "answer" when the message asks for numbers; "note" when it only states how the user works
+- intent: "answer" when the message asks for numbers; "explain" when it asks what a measure or list
+  means or how it is computed; "note" when it only states how the user works
   or wants things shown; else "other".
 - measures: keys from this list: {measures}.
+- lists: keys from this list: {lists}.
+- sql: one SELECT, only when the message is one; else leave it out.
 - brands: from {brands}. regions: from {regions}. Use these exact names.
 - weeks: ISO weeks as 2026-W36 (a week without a year is of {year}); or last_weeks: the newest so
   many.
@@ -42,6 +45,8 @@ their values, from_memory, and what is missing.
 - If from_memory names the regions or the currency, say that you took them because the user usually
   asks for them.
 - If a rate is not 1, say that the amounts use a fixed sample rate, and which.
+- Notes are definitions: say them word for word.
+- Listings: one line a row, at most 20; say so when there are more.
 - Grouped findings: one line a group. No value: say that there is no data for it.
 - Say everything that is missing, in its own words. No greeting, no advice.
 
@@ -55,7 +60,11 @@ def extract(names: Catalog) -> str:
     measures = "; ".join(
         f"{key} ({', '.join((item.label, *item.synonyms))})" for key, item in names.measures.items()
     )
+    lists = "; ".join(
+        f"{key} ({', '.join((item.label, *item.synonyms))})" for key, item in names.lists.items()
+    )
     return _EXTRACT.format(
+        lists=lists,
         schema=json.dumps(Reading.model_json_schema()["properties"]),
         measures=measures,
         brands=", ".join(names.brands),

@@ -13,7 +13,7 @@ from google.adk.a2a.agent.config import A2aRemoteAgentConfig, RequestInterceptor
 from google.adk.agents.remote_a2a_agent import RemoteA2aAgent
 from google.genai import types
 
-from agents.shared import caller, services, state
+from agents.shared import caller, services, signed_in, state
 from agents.shared.query import Query, phrase
 from agents.shared.semantic import catalog
 from agents.shared.settings import required
@@ -52,9 +52,10 @@ def _specialist(name: str, engine_id: str, key: str, client: httpx.AsyncClient) 
         """Sends this agent's token as a header and the user's name as a signed statement."""
         statement = caller.sign(ctx.user_id, issuer=ROUTER, audience=name, key=key)
         parameters.request_metadata = {caller.METADATA_KEY: statement}
-        parameters.client_call_context = _compat.ClientCallContext(
-            service_parameters={"Authorization": await services.bearer()}
-        )
+        headers = {"Authorization": await services.bearer()}
+        if token := signed_in.token(ctx.session.state):
+            headers[services.TOKEN_HEADER] = token
+        parameters.client_call_context = _compat.ClientCallContext(service_parameters=headers)
         return message, parameters
 
     def skip(callback_context: Any) -> Any:

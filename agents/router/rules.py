@@ -57,14 +57,22 @@ def settle(
     if len(text) > MAX_TEXT:
         return Settled(say=f"Your message has {len(text):,} characters; I read up to {MAX_TEXT:,}.")
     said = mentions(text, names)
-    if reading.intent == "note" and not ("?" in text and said.measures):
+    named = bool(said.measures or said.lists)
+    if reading.intent == "note" and not ("?" in text and named):
         return Settled(say=_noted(reading.note, has_memory=has_memory, may_keep=may_keep))
+    if reading.sql:
+        return _own_sql(reading.sql, names)
     if refusal := _refusal(reading, said, names):
         return Settled(say=refusal)
+    measures = _known(reading.measures, tuple(names.measures)) or said.measures
+    lists = _known(reading.lists, tuple(names.lists)) or said.lists
+    if reading.intent == "explain":
+        return Settled(query=Query(measures=measures, lists=lists, explain=True))
     regions, remembered_region = _regions(reading, said, remembered, names)
     currency, remembered_currency = _currency(said, remembered, names)
     query = Query(
-        measures=_known(reading.measures, tuple(names.measures)) or said.measures,
+        measures=measures,
+        lists=lists,
         brands=said.brands or _known(reading.brands, names.brands),
         regions=regions,
         weeks=said.weeks or (() if said.last_weeks else reading.weeks),
@@ -75,6 +83,15 @@ def settle(
     filled: list[Filled] = ["regions"] if remembered_region else []
     filled += ["currency"] if remembered_currency else []
     return Settled(query=query, from_memory=tuple(filled))
+
+
+def _own_sql(sql: str, names: Catalog) -> Settled:
+    """Somebody's own SELECT, for the one agent that has its tables; memory fills nothing in it."""
+    owners = names.owners_of_sql(sql)
+    if len(owners) == 1:
+        return Settled(query=Query(sql=sql))
+    tables = "; ".join(f"{agent} has {', '.join(names.tables[agent])}" for agent in names.tables)
+    return Settled(say=f"A query can read the tables of one agent: {tables}.")
 
 
 def _regions(
@@ -123,9 +140,10 @@ def _refusal(reading: Reading, said: Mentions, names: Catalog) -> str:
     if reading.unknown:
         quoted = [f"“{_plain(name)}”" for name in reading.unknown[:MAX_UNKNOWN]]
         return f"I do not know {listed(quoted)}, so I give no number. {offer(names)}"
-    if not (reading.measures or said.measures):
+    if not (reading.measures or reading.lists or said.measures or said.lists):
         return f"I can answer questions about numbers. {offer(names)}"
-    if not (said.measures or _known(reading.measures, tuple(names.measures))):
+    known = {*names.measures, *names.lists}
+    if not (said.measures or said.lists or known & {*reading.measures, *reading.lists}):
         wanted = listed([f"“{_plain(name)}”" for name in reading.measures[:MAX_UNKNOWN]])
         return f"There is no measure {wanted}. {offer(names)}"
     return ""
@@ -133,12 +151,13 @@ def _refusal(reading: Reading, said: Mentions, names: Catalog) -> str:
 
 def offer(names: Catalog) -> str:
     """What can be asked, in three sentences."""
-    measures = [
+    items = [*names.measures.values(), *names.lists.values()]
+    labels = [
         item.label if item.label.isupper() else item.label[0].lower() + item.label[1:]
-        for item in names.measures.values()
+        for item in items
     ]
     return (
-        f"You can ask for {listed(measures)}. Brands: {', '.join(names.brands)}. "
+        f"You can ask for {listed(labels)}. Brands: {', '.join(names.brands)}. "
         f"Regions: {', '.join(names.regions)}. Also by week, as in 2026-W36 or “the last 4 weeks”."
     )
 

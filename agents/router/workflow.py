@@ -25,15 +25,16 @@ from pydantic import ValidationError
 from agents.router import prompts, recall, remote
 from agents.router.checked import Checked
 from agents.router.recall import Recall
+from agents.router.replies import checked
 from agents.router.rules import Settled, settle
 from agents.shared import guard, services, state
 from agents.shared.brief import Brief
-from agents.shared.findings import Finding, Reply
+from agents.shared.findings import Reply
 from agents.shared.model import model
 from agents.shared.offline.llm import turn
 from agents.shared.offline.reading import read
 from agents.shared.offline.writing import write, write_brief
-from agents.shared.query import MAX_TEXT, Query, Reading, listed
+from agents.shared.query import MAX_TEXT, Query, Reading
 from agents.shared.rounding import rounding
 from agents.shared.semantic import catalog
 
@@ -110,51 +111,47 @@ def _parsed(answer: str) -> Reading:
 def _shares(query: Query) -> dict[str, Any]:
     """Each owner's part of the query."""
     names = catalog()
-    owners = dict.fromkeys(names.measures[key].agent for key in query.measures)
+    items = {**names.measures, **names.lists}
+    owners = dict.fromkeys(items[key].agent for key in (*query.measures, *query.lists))
+    if query.sql:
+        owners = dict.fromkeys(names.owners_of_sql(query.sql))
     return {
         owner: query.model_copy(
-            update={"measures": tuple(k for k in query.measures if k in names.owned(owner))}
+            update={
+                "measures": tuple(k for k in query.measures if k in names.owned(owner)),
+                "lists": tuple(k for k in query.lists if k in names.lists_of(owner)),
+            }
         ).model_dump(mode="json")
         for owner in owners
     }
 
 
 def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
-    """Keeps the findings that answer the query, and says what is missing."""
+    """Keeps what answers the query, and says what is missing."""
     settled = Settled.model_validate(ctx.state[state.SETTLED.name])
-    findings: list[Finding] = []
+    replies: list[Reply] = []
     missing = [recall.FAILED] if recall.failed(ctx.state) else []
     for owner, share in ctx.state[state.QUERIES.name].items():
-        found, problem = _checked(owner, Query.model_validate(share), node_input.get(owner))
-        findings += found
+        found, problem = checked(owner, Query.model_validate(share), node_input.get(owner))
+        replies.append(found)
         missing += [problem] if problem else []
+    findings = tuple(finding for reply in replies for finding in reply.findings)
+    listings = tuple(listing for reply in replies for listing in reply.listings)
     ctx.state[state.FINDINGS.name] = [finding.model_dump(mode="json") for finding in findings]
+    ctx.state[state.LISTINGS.name] = [listing.model_dump(mode="json") for listing in listings]
     if settled.query is None:
         return settled.say
     brief = Brief(
         query=settled.query,
         question=_question(ctx),
         from_memory=settled.from_memory,
-        findings=tuple(findings),
+        findings=findings,
+        listings=listings,
+        notes=tuple(note for reply in replies for note in reply.notes),
         missing=tuple(missing),
         rounding=rounding(" ".join([*recall.facts(ctx.state), _question(ctx)])),
     )
     return brief.model_dump_json()
-
-
-def _checked(owner: str, query: Query, answer: object) -> tuple[list[Finding], str]:
-    """The findings of one specialist that answer the query, and a sentence for what they lack."""
-    names = catalog()
-    reply = Reply.parse(answer)
-    if reply is None:
-        LOG.warning("%s gave no reply: %.500s", owner, answer)
-    found = [item for item in reply.findings if item.answers(query)] if reply else []
-    lacking = [key for key in query.measures if key not in {item.measure for item in found}]
-    if not lacking:
-        return found, ""
-    label = listed([names.measures[key].label.lower() for key in lacking])
-    why = "could not be asked" if reply is None else "found nothing that answers the question"
-    return found, f"The {owner} agent {why}, so {label} is missing"
 
 
 def _say_what_is_settled(callback_context: Any, **_: Any) -> LlmResponse | None:

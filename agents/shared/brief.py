@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.shared.findings import Finding
+from agents.shared.findings import Finding, Listing
 from agents.shared.query import Query
 from agents.shared.rounding import Rounding
 
 
 class Brief(BaseModel):
-    """One answer to be written. `missing` holds a sentence for what could not be found out."""
+    """One answer to be written. `missing` holds a sentence for what could not be found out.
+
+    `notes` are definitions, to be said as they are.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -19,5 +22,7 @@ class Brief(BaseModel):
     """The user's own words: their numbers may be said again."""
     from_memory: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     rounding: Rounding = Rounding()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agents.shared.query import Query
+from agents.shared.query import SQL_LIST, Query
 from agents.shared.rounding import AS_IT_IS, Rounding
 from agents.shared.semantic import MONEY, catalog
 
@@ -29,7 +29,8 @@ class Finding(_Model):
 
     `value` is over all groups, None when there are no rows. `filters` by dimension; empty: none.
     `weeks` are the first and last week that the rows are of, or that the data has when there are
-    no rows. `rate` is what one unit of the data's currency was counted as, for money.
+    no rows. `more`: there are more groups than were read. `rate` is what one unit of the data's
+    currency was counted as, for money.
     """
 
     agent: str
@@ -42,6 +43,7 @@ class Finding(_Model):
     rows: int
     group_by: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()
+    more: bool = False
     rate: float | None = None
     sql: str
     parameters: tuple[str | float, ...] = ()
@@ -60,11 +62,60 @@ class Finding(_Model):
         )
 
 
+LISTED_ROWS = 200
+"""Rows of a list that are answered: they are stored with the conversation."""
+
+
+class Listing(_Model):
+    """Rows of a list of semantic.yaml, or of somebody's own SELECT (`name` is SQL_LIST then).
+
+    `units` by column: "text" for what is no number. `more`: there are more rows than these.
+    """
+
+    agent: str
+    name: str
+    label: str
+    columns: tuple[str, ...]
+    units: tuple[str, ...]
+    rows: tuple[tuple[Number | str | None, ...], ...]
+    more: bool = False
+    filters: dict[str, tuple[str, ...]]
+    rate: float | None = None
+    sql: str
+    parameters: tuple[str | float, ...] = ()
+
+    def answers(self, query: Query) -> bool:
+        """Whether it is what the query asks for."""
+        if self.name == SQL_LIST:
+            return bool(query.sql) and self.sql == query.sql
+        newest = query.last_weeks and len(self.filters["week"]) <= query.last_weeks
+        money = set(self.units) & set(catalog().currency.rates)
+        return (
+            self.name in query.lists
+            and set(self.filters["brand"]) == set(query.brands)
+            and set(self.filters["region"]) == set(query.regions)
+            and (set(self.filters["week"]) == set(query.weeks) or bool(newest))
+            and money <= {query.currency}
+        )
+
+
 class Reply(_Model):
-    """A specialist's whole answer: JSON text over A2A. `problem` says why there are no findings."""
+    """A specialist's whole answer: JSON text over A2A.
+
+    `notes` are texts of its skills. `failure` is why the data could not be read, in the words of
+    code; `problem`, perhaps in a model's, why there is nothing.
+    """
 
     findings: tuple[Finding, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str = ""
     problem: str = ""
+
+    @property
+    def final(self) -> bool:
+        """Whether there is anything, or certainly nothing."""
+        return bool(self.findings or self.listings or self.notes or self.failure)
 
     @classmethod
     def parse(cls, text: object) -> Reply | None:

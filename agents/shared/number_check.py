@@ -125,10 +125,22 @@ def _shown(brief: Brief) -> Iterable[float]:
         yield len(finding.groups)
         for group in finding.groups:
             yield from (v for v in (group.value, group.rows) if v is not None)
+    for listing in brief.listings:
+        yield len(listing.rows)
+        cells = [cell for row in listing.rows for cell in row if cell is not None]
+        yield from (float(cell) for cell in cells if not isinstance(cell, str))
+        yield from _said([cell for cell in cells if isinstance(cell, str)])
+    yield from _said(brief.notes)
     if any(finding.rate not in (None, 1) for finding in brief.findings):
         yield 1.0  # "0.86 GBP for €1"
-    yield from (value for figure in figures(brief.question) for value, _ in figure.meanings)
+    yield from _said([brief.question])
     yield float(brief.query.last_weeks)
+
+
+def _said(texts: Iterable[str]) -> Iterable[float]:
+    """The numbers in texts."""
+    for text in texts:
+        yield from (value for figure in figures(text) for value, _ in figure.meanings)
 
 
 def _percentages(brief: Brief) -> Iterable[float]:

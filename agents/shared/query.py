@@ -11,17 +11,24 @@ from agents.shared.semantic import catalog
 MAX_TEXT = 5_000
 """Characters of a message that is read at all."""
 Dimension = Literal["brand", "region", "week"]
+SQL_LIST = "query_sql"
+"""The name of what somebody's own SELECT gives."""
 
 
 class Query(BaseModel):
     """One complete request: an empty filter means no filter. Names are the catalog's proper names.
 
     `weeks` are ISO weeks (`2026-W36`); `last_weeks` asks for the newest so many weeks of the data.
+    `sql` is one SELECT, which the filters do not touch. `explain`: not the numbers are wanted, but
+    how the measures are defined.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    measures: tuple[str, ...]
+    measures: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    sql: str = ""
+    explain: bool = False
     brands: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     weeks: tuple[str, ...] = ()
@@ -33,15 +40,18 @@ class Query(BaseModel):
 class Reading(BaseModel):
     """How a model understands a message. Nothing here is trusted before router/rules.py settles it.
 
-    `intent`: `answer` (numbers are wanted), `note` (a preference is stated), `other`.
+    `intent`: `answer` (numbers are wanted), `explain` (what a measure means), `note` (a preference
+    is stated), `other`.
     `unknown`: names and words that were not understood and would change the numbers.
     `note`: the stated preference, addressed to the user.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    intent: Literal["answer", "note", "other"] = "other"
+    intent: Literal["answer", "explain", "note", "other"] = "other"
     measures: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    sql: str = ""
     brands: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     weeks: tuple[str, ...] = ()
@@ -53,8 +63,11 @@ class Reading(BaseModel):
 
 def phrase(query: Query) -> str:
     """The query as a phrase, such as `Acme Pure media spend in Western Europe by week`."""
+    if query.sql:
+        return "Your query"
     names = catalog()
     labels = [names.measures[key].label for key in query.measures]
+    labels += [names.lists[key].label for key in query.lists]
     subject = listed([label[0].lower() + label[1:] for label in labels])
     if query.brands:
         subject = f"{listed(query.brands)} {subject}"

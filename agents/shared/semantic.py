@@ -1,12 +1,17 @@
-"""The semantic layer: what can be asked, in which words, and who answers it (semantic.yaml)."""
+"""The semantic layer: what can be asked, in which words, and who answers it.
+
+Dimensions, currencies and the like are in semantic.yaml beside this module. What an agent owns is
+in its own folder's semantic.yaml, so that a new agent is known without a change anywhere else.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict
@@ -14,7 +19,10 @@ from pydantic import BaseModel, ConfigDict
 from agents.shared.spelling import fold, near
 
 FILE = Path(__file__).parent / "semantic.yaml"
-Kind = Literal["measure", "brand", "region", "currency"]
+ROOT = Path(__file__).resolve().parents[2]
+OWNED = "agents/*/semantic.yaml"
+Kind = Literal["measure", "list", "brand", "region", "currency"]
+ColumnType = Literal["text", "integer", "number"]
 MONEY = "EUR"
 """The unit of measures that are money, as the data has them."""
 
@@ -23,16 +31,32 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Measure(_Model):
-    """One measure. `sql` aggregates `table`; `over_weeks` says how a level is read."""
-
+class _Item(_Model):
     agent: str
     label: str
-    unit: str
     table: str
     sql: str
-    over_weeks: Literal["sum", "last"] = "sum"
     synonyms: tuple[str, ...] = ()
+
+
+class Measure(_Item):
+    """One measure. `sql` aggregates `table`; `over_weeks` says how a level is read.
+
+    `headline`: it is shown when somebody asks how things are.
+    """
+
+    unit: str
+    over_weeks: Literal["sum", "last"] = "sum"
+    headline: bool = False
+
+
+class Listed(_Item):
+    """One list: a query of its own, `{where}` in its `sql` standing for the filters.
+
+    `columns` have a unit each; "text" for what is no number.
+    """
+
+    columns: dict[str, str]
 
 
 class Currency(_Model):
@@ -48,7 +72,14 @@ class _File(_Model):
     dimensions: dict[Literal["brand", "region"], dict[str, tuple[str, ...]]]
     year: int
     not_misspelt: tuple[str, ...] = ()
-    measures: dict[str, Measure]
+
+
+class _Owned(_Model):
+    """What one agent owns. `tables`: type by column, by table."""
+
+    tables: dict[str, dict[str, ColumnType]] = {}
+    measures: dict[str, Measure] = {}
+    lists: dict[str, Listed] = {}
 
 
 @dataclass(frozen=True)
@@ -64,8 +95,20 @@ class Match:
 class Catalog:
     """All names, and how they are found in a text."""
 
-    def __init__(self, file: _File) -> None:
-        self.measures = file.measures
+    def __init__(self, file: _File, owned: Mapping[str, _Owned]) -> None:
+        """Args: owned: by agent.
+
+        Raises:
+            ValueError: two agents own a measure or a list of the same name.
+        """
+        self.tables = {agent: item.tables for agent, item in owned.items()}
+        self.measures = dict[str, Measure]()
+        self.lists = dict[str, Listed]()
+        for item in owned.values():
+            if twice := (self.measures | self.lists).keys() & (item.measures | item.lists).keys():
+                raise ValueError(f"two agents own {min(twice)} (semantic.yaml)")
+            self.measures |= item.measures
+            self.lists |= item.lists
         self.currency = file.currency
         self.brands = tuple(file.dimensions["brand"])
         self.regions = tuple(file.dimensions["region"])
@@ -75,12 +118,30 @@ class Catalog:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Names of the agents that own a measure, in the file's order."""
-        return tuple(dict.fromkeys(measure.agent for measure in self.measures.values()))
+        """Names of the agents that own something, sorted."""
+        return tuple(self.tables)
 
     def owned(self, agent: str) -> dict[str, Measure]:
         """The agent's measures."""
         return {name: item for name, item in self.measures.items() if item.agent == agent}
+
+    def lists_of(self, agent: str) -> dict[str, Listed]:
+        """The agent's lists."""
+        return {name: item for name, item in self.lists.items() if item.agent == agent}
+
+    def all_of(self, agent: str) -> dict[str, Measure | Listed]:
+        """The agent's measures and lists."""
+        return {**self.owned(agent), **self.lists_of(agent)}
+
+    def owners_of_sql(self, sql: str) -> tuple[str, ...]:
+        """The agents with a table whose name stands in the SQL."""
+        words = set(re.findall(r"\w+", sql.lower()))
+        return tuple(agent for agent, tables in self.tables.items() if words & tables.keys())
+
+    def headlines(self, agents: Iterable[str]) -> tuple[str, ...]:
+        """The agents' measures that say how things are."""
+        wanted = set(agents)
+        return tuple(k for k, m in self.measures.items() if m.headline and m.agent in wanted)
 
     def matches(self, text: str) -> list[Match]:
         """Every name in the text, in its order; of names that overlap the longest.
@@ -111,6 +172,9 @@ class Catalog:
         for key, measure in self.measures.items():
             for word in (key, key.replace("_", " "), measure.label, *measure.synonyms):
                 names.setdefault(_key(word), ("measure", key))
+        for key, item in self.lists.items():
+            for word in (key, key.replace("_", " "), item.label, *item.synonyms):
+                names.setdefault(_key(word), ("list", key))
         for kind, values in self._dimensions.items():
             for value, synonyms in values.items():
                 for word in (value, *synonyms):
@@ -137,4 +201,19 @@ def _key(name: str) -> str:
 @cache
 def catalog() -> Catalog:
     """The catalog of this checkout or bundle."""
-    return Catalog(_File.model_validate(yaml.safe_load(FILE.read_text(encoding="utf-8"))))
+    owned = {path.parent.name: _owned(path) for path in sorted(ROOT.glob(OWNED)) if path != FILE}
+    return Catalog(_File.model_validate(_read(FILE)), owned)
+
+
+def _owned(path: Path) -> _Owned:
+    """Whose it is says the folder, not the file."""
+    content = _read(path)
+    for kind in ("measures", "lists"):
+        for item in (content.get(kind) or {}).values():
+            item["agent"] = path.parent.name
+    return _Owned.model_validate(content)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content

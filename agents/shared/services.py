@@ -24,6 +24,8 @@ A2A_BYTES = 1_000_000
 """How long a specialist's answer may be; one that is longer would be stored in the conversation."""
 A2A_SECONDS = 25.0
 """How long a specialist may take to answer; its process may have to be started first."""
+TOKEN_HEADER = "x-slipway-databricks-token"
+"""The person's own token, from the router to a specialist; nothing stores headers."""
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 
 

@@ -31,7 +31,9 @@ class Key:
 SETTLED = Key("", "settled", "object (rules.Settled)", "route", ("collect", "writer"))
 QUERIES = Key("", "queries", "object (query.Query by agent)", "route", ("specialists", "collect"))
 FINDINGS = Key("", "findings", "list (findings.Finding)", "collect", ("slipway ask",))
+LISTINGS = Key("", "listings", "list (findings.Listing)", "collect", ("slipway ask",))
 REMEMBERED = Key("temp:", "remembered", "list of strings", "recall", ("route", "writer"))
 MEMORY_FAILED = Key("temp:", "memory_failed", "true", "recall", ("collect",))
+TOKEN = Key("temp:", "databricks_token", "string", "the front", ("specialists", "signed_in"))
 
-KEYS = (SETTLED, QUERIES, FINDINGS, REMEMBERED, MEMORY_FAILED)
+KEYS = (SETTLED, QUERIES, FINDINGS, LISTINGS, REMEMBERED, MEMORY_FAILED, TOKEN)

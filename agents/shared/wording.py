@@ -60,6 +60,7 @@ class Mentions:
     """What a text names. `negated` holds brands and regions that it names to leave them out."""
 
     measures: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     brands: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     currencies: tuple[str, ...] = ()
@@ -73,12 +74,18 @@ class Mentions:
 
 def mentions(text: str, catalog: Catalog) -> Mentions:
     """Finds all that in `text`."""
-    names: dict[Kind, list[str]] = {"measure": [], "brand": [], "region": [], "currency": []}
+    names: dict[Kind, list[str]] = {
+        "measure": [],
+        "list": [],
+        "brand": [],
+        "region": [],
+        "currency": [],
+    }
     negated: list[str] = []
     spans: list[Span] = []
     for match in catalog.matches(text):
         spans.append((match.start, match.end))
-        left_out = match.kind != "measure" and _NEGATED.search(
+        left_out = match.kind not in ("measure", "list") and _NEGATED.search(
             text[max(0, match.start - _BEFORE) : match.start]
         )
         if left_out:
@@ -91,6 +98,7 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
     spans += [hit.span() for hit in (*grouped, *everywhere)] + periods
     return Mentions(
         measures=tuple(names["measure"]),
+        lists=tuple(names["list"]),
         brands=tuple(names["brand"]),
         regions=tuple(names["region"]),
         currencies=tuple(names["currency"]),

@@ -9,5 +9,5 @@ from agents.shared.specialist import specialist
 app = specialist(
     "supply",
     "Answers questions about stock and service levels, by brand, region and week.",
-    Path(__file__).parent / "data",
+    Path(__file__).parent,
 )

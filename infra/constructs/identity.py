@@ -12,6 +12,7 @@ from typing import Any
 
 from infra import names
 from infra.environment import Environment, Groups
+from infra.errors import InputError
 from infra.manifest import AgentManifest
 from infra.resource import Declarations, Resource
 
@@ -66,16 +67,22 @@ def accounts(
     }
 
 
-def table(agents: Mapping[str, AgentManifest], groups: Groups, *, memory: bool) -> list[Binding]:
-    """Every binding of an environment, in a fixed order."""
+def table(agents: Mapping[str, AgentManifest], env: Environment) -> list[Binding]:
+    """Every binding of an environment, in a fixed order.
+
+    Raises:
+        InputError: its file names an agent that there is not.
+    """
+    memory = env.memory == "bank"
     return [
         *(row for agent in agents.values() for row in _agent(agent, memory=memory)),
+        *_data(agents, env),
         *_deployer(agents, names.DEPLOYER),
         *_deployer(agents, "promote"),
         *_deployer(agents, "rollback"),
         *_pull_request(),
         *_audit(memory=memory),
-        *_people(groups, memory=memory),
+        *_people(env.groups, memory=memory),
     ]
 
 
@@ -94,6 +101,18 @@ def _agent(agent: AgentManifest, *, memory: bool) -> Iterator[Binding]:
     for secret in sorted(set(agent.secrets.values())):
         needs = "secrets.versions.access, when the runtime fills secret_env"
         yield Binding(who, "roles/secretmanager.secretAccessor", f"secret/{secret}", needs)
+
+
+def _data(agents: Mapping[str, AgentManifest], env: Environment) -> Iterator[Binding]:
+    for agent, kind in env.data.items():
+        if agent not in agents:
+            raise InputError(
+                f"there is no agent {agent!r} whose data could be named",
+                where=env.where("data", agent),
+                fix=f"known: {', '.join(agents)}",
+            )
+        if kind == "bigquery":
+            yield Binding(agent, "roles/bigquery.jobUser", "project", "jobs.query")
 
 
 def _deployer(agents: Mapping[str, AgentManifest], who: str) -> Iterator[Binding]:

@@ -77,6 +77,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         *_all("aiplatform.memories", *_READS, "retrieve"),
         *_all("aiplatform.memoryRevisions", *_READS),
     ),
+    "roles/bigquery.jobUser": ("bigquery.jobs.create",),
     "roles/secretmanager.secretAccessor": ("secretmanager.versions.access",),
     "roles/secretmanager.viewer": _SECRET_READS,
     "roles/secretmanager.secretVersionManager": (

@@ -6,7 +6,8 @@
     agents/**                    code that is imported from there, followed from import to import
     data files of shared code    a followed module outside the agent's folder takes with it each
                                  data file (DATA_SUFFIXES) beside or below it that it names, by
-                                 relative path, in a string
+                                 relative path, in a string; and what a string of the form
+                                 "agents/*/NAME.SUFFIX" matches
     requirements.txt             the lock that agent.toml names
 
 Never: hidden files, caches, tests, evals, key files, and `agent.toml` itself: it says how the agent
@@ -187,7 +188,7 @@ class _Collector:
             ) from None
 
     def _named_data(self, module: Path) -> set[Path]:
-        """Data files beside or below `module` that it names in a string."""
+        """Data files that `module` names in a string: beside or below it, or one of each agent."""
         found: set[Path] = set()
         for node in ast.walk(self.modules[module]):
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
@@ -196,6 +197,9 @@ class _Collector:
             if name.suffix not in DATA_SUFFIXES or name.is_absolute() or ".." in name.parts:
                 continue
             allowed = all(map(_may_go_in, name.parts[:-1])) and _file_may_go_in(name.name)
+            if allowed and name.parts[:-1] == (FOLDER.name, "*"):
+                found |= {path for path in self.root.glob(node.value) if _may_go_in(path.parts[-2])}
+                continue
             path = module.parent / name
             if allowed and len(node.value) < 256 and path.is_file():
                 found.add(path)

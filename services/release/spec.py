@@ -11,7 +11,15 @@ from typing import Any
 
 from infra.descriptor import Descriptor
 from infra.errors import InputError
-from infra.manifest import FILE, FOLDER, AgentManifest, EngineRef, MemoryBankRef, Scaling
+from infra.manifest import (
+    FILE,
+    FOLDER,
+    AgentManifest,
+    EngineRef,
+    MemoryBankRef,
+    Scaling,
+    SettingRef,
+)
 from services.release.bundle import Bundle
 from services.release.sources import REQUIREMENTS
 from services.release.target import Target
@@ -45,7 +53,9 @@ def wanted(
         InputError: the manifest refers to something that the descriptor does not have.
     """
     module, _, name = bundle.entrypoint.partition(":")
-    env = kit_env(target, bundle, release) | declared_env(target, descriptor, manifest)
+    env = kit_env(target, bundle, release, manifest.name) | declared_env(
+        target, descriptor, manifest
+    )
     return {
         "agent_framework": bundle.framework,
         "class_methods": [dict(method) for method in bundle.class_methods],
@@ -77,13 +87,13 @@ def scaling(declared: Scaling) -> dict[str, Any]:
     }
 
 
-def kit_env(target: Target, bundle: Bundle, release: str) -> dict[str, str]:
+def kit_env(target: Target, bundle: Bundle, release: str, agent: str) -> dict[str, str]:
     """What every engine is told."""
     environment = target.environment
     return {
         "AGENT_PLATFORM_ENDPOINT": target.endpoints.agent_runtime,
         "SLIPWAY_MODEL": environment.model,
-        "SLIPWAY_DATA": environment.data,
+        "SLIPWAY_DATA": environment.data.get(agent, "sample"),
         "SLIPWAY_MEMORY": environment.memory,
         "SLIPWAY_RELEASE": release,
         "SLIPWAY_BUNDLE": bundle.digest,
@@ -104,7 +114,19 @@ def declared_env(target: Target, descriptor: Descriptor, manifest: AgentManifest
             if (bank := descriptor.memory_bank) is None:
                 raise _unknown(target, manifest, "the memory bank")
             env[name] = bank.id if value.memory_bank == "id" else bank.location
+        elif isinstance(value, SettingRef) and (found := setting(target, value)) is not None:
+            env[name] = found
     return env
+
+
+def setting(target: Target, reference: SettingRef) -> str | None:
+    """A value of the environment's file, or None when it has none."""
+    table, key = reference.setting.split(".")
+    found = getattr(target.environment, table)
+    value = None if found is None else found.model_dump(by_alias=True)[key]
+    if reference.setting == "databricks.host" and value == "local":
+        return target.endpoints.agent_runtime  # the local platform has one address for all
+    return None if value is None else str(value)
 
 
 def secret_env(

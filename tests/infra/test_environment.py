@@ -91,8 +91,15 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
         budget=BUDGET,
         network=st.just({"subnetwork": f"projects/acme-x/regions/{region}/subnetworks/agents"}),
         adopt=st.just({"router": "1234"}),
+        databricks=st.just(
+            {"host": "https://x.example", "warehouse": "w1", "schema": "main.acme", "replan_job": 7}
+        ),
+        bigquery=st.just({"dataset": "acme-data.marketing"}),
     )
     data |= draw(extra)
+    if "databricks" in data and "bigquery" in data:
+        kinds = st.sampled_from(["sample", "bigquery", "databricks"])
+        data["data"] = draw(optional(marketing=kinds, supply=kinds))
     if "bank" in data and draw(st.booleans()):
         data["bank"] |= {"generation_model": "gemini-3-flash"} | draw(RULE)
     if draw(st.booleans()):
@@ -143,6 +150,10 @@ BROKEN: list[tuple[str, Any]] = [
     ("budget", {"billing_account": "0", "amount": 1}),
     ("budget", {"billing_account": "012345-6789AB-CDEF01", "amount": 0}),
     ("network.subnetwork", "agents"),
+    ("data.marketing", "oracle"),
+    ("bigquery.dataset", "marketing"),  # no project
+    ("databricks.host", "http://plain.example"),
+    ("databricks", {"host": "local"}),  # in the cloud
     ("adopt.router", "acb-demo"),  # an ID is a number
     ("write_only.key", "latest"),
     ("owner.manager", "maria"),  # unknown keys
@@ -228,3 +239,16 @@ def test_regions_are_those_of_the_sdk() -> None:
     from google.cloud.aiplatform.constants import base
 
     assert frozenset(base.SUPPORTED_REGIONS) - {"global"} == REGIONS
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("bigquery", r"\[bigquery\]"), ("databricks", "host, warehouse and schema")]
+)
+def test_data_that_is_elsewhere_needs_to_say_where(root: Path, kind: str, words: str) -> None:
+    data = {
+        "name": "a", "project": "acme-x", "endpoint": "google",
+        "credentials": "application-default", "provider": "google", "data": {"supply": kind},
+        "databricks": {"host": "https://x.example", "replan_job": 7},
+    }  # fmt: skip
+    with pytest.raises(InputError, match=words):
+        load(root, data)

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from infra import manifest
+from infra import manifest, settings
 from infra.constructs import identity
 from infra.descriptor import Descriptor
-from infra.environment import Groups
 from infra.schema import check
 from tests.infra.conftest import Rewrite
 from tests.infra.synth import GOLDEN, ROOT, Stack, inventory, read_stack, run_main
@@ -130,9 +129,28 @@ def test_a_local_stack_names_no_address_and_a_cloud_stack_no_variable(
         assert set(backend) == {"bucket", "prefix"}
 
 
+def test_who_reads_bigquery_may_run_queries(
+    checkout: Path, tmp_path: Path, rewrite: Rewrite
+) -> None:
+    cloud = "infra/environments/dev.toml"
+    tables = '[bigquery]\ndataset = "acme-data.marketing"\n[data]\nmarketing = "bigquery"\n'
+    rewrite(cloud, "[build]", f"{tables}[build]")
+    assert run_main("dev", root=checkout, out=tmp_path / "out").returncode == 0
+    resources = read_stack(tmp_path / "out", "dev")["resource"]
+    members = resources["google_project_iam_member"].values()
+    [only] = [row["member"] for row in members if row["role"] == "roles/bigquery.jobUser"]
+    assert "marketing" in only
+    apis = {item["service"] for item in resources["google_project_service"].values()}
+    assert "bigquery.googleapis.com" in apis
+    rewrite(cloud, 'marketing = "bigquery"', 'marketting = "bigquery"')
+    wrong = run_main("dev", root=checkout, out=tmp_path / "out")
+    assert wrong.returncode == 2
+    assert "no agent 'marketting'" in wrong.stderr
+
+
 def test_bindings_follow_the_manifests() -> None:
     agents = manifest.load_all(ROOT)
-    rows = identity.table(agents, Groups(), memory=True)
+    rows = identity.table(agents, settings.load(ROOT, "dev"))
     assert all(row.needs for row in rows)
     got = {(row.who, row.role.removeprefix("roles/"), row.on) for row in rows}
     # Only the router declares uses_memory and the other agents' engines.

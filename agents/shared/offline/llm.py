@@ -17,11 +17,11 @@ _NO_TOKENS = types.GenerateContentResponseUsageMetadata(
 
 @dataclass(frozen=True)
 class Turn:
-    """What a model is asked: the newest user text, what memory holds, a tool's answer if any."""
+    """What a model is asked: the newest user text, what memory holds, tools' answers by name."""
 
     text: str
     memories: str
-    tool_answer: dict[str, Any] | None
+    answers: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Call:
     arguments: dict[str, Any]
 
 
-Rule = Callable[[Turn], "str | Call"]
+Rule = Callable[[Turn], "str | list[Call]"]
 
 
 class OfflineLlm(BaseLlm):
@@ -46,25 +46,26 @@ class OfflineLlm(BaseLlm):
         llm_request: LlmRequest,
         stream: bool = False,  # noqa: ARG002 - ADK's signature
     ) -> AsyncGenerator[LlmResponse, None]:
-        """One response, a text or a call."""
+        """One response, a text or calls."""
         answer = self.rule(turn(llm_request.contents))
-        if isinstance(answer, Call):
-            call = types.FunctionCall(name=answer.tool, args=answer.arguments)
-            part = types.Part(function_call=call)
+        if isinstance(answer, str):
+            parts = [types.Part(text=answer)]
         else:
-            part = types.Part(text=answer)
-        yield LlmResponse(content=types.ModelContent([part]), usage_metadata=_NO_TOKENS)
+            calls = [types.FunctionCall(name=call.tool, args=call.arguments) for call in answer]
+            parts = [types.Part(function_call=call) for call in calls]
+        yield LlmResponse(content=types.ModelContent(parts), usage_metadata=_NO_TOKENS)
 
 
 def turn(contents: list[Any]) -> Turn:
     """Reads a request: the last user text is asked; what ADK preloads stands before it."""
     texts: list[str] = []
-    answer: dict[str, Any] | None = None
+    answers: list[tuple[str, dict[str, Any]]] = []
     for content in contents:
         for part in content.parts or []:
             if part.function_response:
-                answer = dict(part.function_response.response or {})
+                name = part.function_response.name or ""
+                answers.append((name, dict(part.function_response.response or {})))
             elif part.text and content.role == "user":
                 texts.append(part.text)
     memories = [text for text in texts[:-1] if _MEMORIES in text]
-    return Turn(texts[-1] if texts else "", "\n".join(memories), answer)
+    return Turn(texts[-1] if texts else "", "\n".join(memories), tuple(answers))

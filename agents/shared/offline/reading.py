@@ -20,6 +20,13 @@ _STANDING = re.compile(
     r"preference|currency)s?)\b",
     re.I,
 )
+_EXPLAIN = re.compile(
+    r"\b(?:what (?:do(?:es)?|is meant by|exactly (?:is|are))|meaning of|defin(?:e|ition)|explain|"
+    r"how (?:is|are|do (?:we|you)) .{1,60}?(?:comput|calculat|measur|defin|count)\w*)\b",
+    re.I,
+)
+_MEANS = re.compile(r"\b(?:mean|means|stand for|stands for)\b", re.I)
+_SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.I | re.S)
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
 _ORDINARY_WORDS = """\
 a about actually after again all also altogether am amount an and any are as ask at be been best
@@ -43,23 +50,36 @@ def read(text: str, names: Catalog | None = None) -> Reading:
     if len(text) > MAX_TEXT:
         return Reading(intent="other")
     names = names or catalog()
+    if _SQL.match(text) and names.owners_of_sql(text):
+        return Reading(intent="answer", sql=text.strip().rstrip(";"))
     text = text.replace("’", "'")
     sentences = [part for part in _SENTENCES.split(text) if part.strip()]
     stated = [part for part in sentences if _STANDING.search(part) and "?" not in part]
     asked = " ".join(part for part in sentences if part not in stated)
     question, every = mentions(asked, names), mentions(text, names)
-    if question.measures or (asked and "?" in asked):
+    named = question.measures or question.lists
+    if named and _explains(asked):
+        return Reading(intent="explain", measures=question.measures, lists=question.lists)
+    if named or (asked and "?" in asked):
         return _question(asked, question, every)
     if stated or every.currencies:
         return Reading(intent="note", note=_note(every))
     return _question(asked, question, every)
 
 
+def _explains(text: str) -> bool:
+    hit = _EXPLAIN.search(text)
+    return hit is not None and (
+        not hit[0].lower().startswith("what do") or bool(_MEANS.search(text))
+    )
+
+
 def _question(asked: str, question: Mentions, every: Mentions) -> Reading:
     unknown = _left_over(asked, question)
     return Reading(
-        intent="answer" if question.measures else "other",
+        intent="answer" if question.measures or question.lists else "other",
         measures=question.measures,
+        lists=question.lists,
         brands=question.brands or every.brands,
         regions=question.regions or every.regions,
         weeks=question.weeks or every.weeks,

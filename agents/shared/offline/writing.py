@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agents.shared.brief import Brief
-from agents.shared.findings import Finding, written
+from agents.shared.findings import Finding, Listing, written
 from agents.shared.offline.llm import Turn
 from agents.shared.offline.reading import plural
-from agents.shared.query import Query, listed, phrase
+from agents.shared.query import SQL_LIST, Query, listed, phrase
 from agents.shared.rounding import Rounding
 from agents.shared.semantic import MONEY, catalog
+
+SHOWN_ROWS = 20
+"""Lines of a list in an answer."""
 
 
 def write(turn: Turn) -> str:
@@ -20,6 +25,8 @@ def write_brief(brief: Brief) -> str:
     """The answer as text."""
     query = brief.query
     parts = [_finding(finding, query, brief.rounding) for finding in brief.findings]
+    parts += [_listing(listing, query, brief.rounding) for listing in brief.listings]
+    parts += brief.notes
     if why := _why(brief):
         if parts and "\n" not in parts[0] and len(parts) == 1:
             parts[0] = f"{parts[0].removesuffix('.')} ({why})."
@@ -46,8 +53,37 @@ def _finding(finding: Finding, query: Query, rounding: Rounding) -> str:
     return "\n".join([f"{title}:", *lines, f"{overall}: {value}."])
 
 
+def _listing(listing: Listing, query: Query, rounding: Rounding) -> str:
+    one = {"measures": (), "lists": (listing.name,), "group_by": ()}
+    title = phrase(query.model_copy(update=one))
+    if listing.name == SQL_LIST:
+        title = listing.label
+    if not listing.rows:
+        return f"{title}: no rows."
+    lines = [f"- {_row(row, listing, rounding)}" for row in listing.rows[:SHOWN_ROWS]]
+    left = len(listing.rows) - SHOWN_ROWS
+    if left > 0 or listing.more:
+        lines.append("- … and more; ask for it as a CSV.")
+    return "\n".join([f"{title}:", *lines])
+
+
+def _row(row: tuple[Any, ...], listing: Listing, rounding: Rounding) -> str:
+    words, numbers = [], []
+    for value, unit, column in zip(row, listing.units, listing.columns, strict=True):
+        if unit == "text" or isinstance(value, str):
+            words.append("–" if value is None else str(value))
+        elif unit:
+            shown = written(value, unit, rounding)
+            said = column.replace("_", "") == unit.replace("-", "")
+            numbers.append(shown if said else f"{column.replace('_', ' ')} {shown}")
+        else:
+            shown = "–" if value is None else f"{value:,}"
+            numbers.append(f"{column} {shown}")
+    return ": ".join(part for part in (", ".join(words), ", ".join(numbers)) if part)
+
+
 def _title(finding: Finding, query: Query) -> str:
-    one = query.model_copy(update={"measures": (finding.measure,)})
+    one = query.model_copy(update={"measures": (finding.measure,), "lists": ()})
     title = phrase(one)
     if not query.weeks and finding.weeks and finding.value is not None:
         return f"{title}, {_span(finding)}"
