@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
+from agents.shared import caller
 from infra.descriptor import Descriptor
 from infra.errors import RemoteError
 from infra.manifest import AgentManifest
 from services.release import remote
+from services.release.secrets import Vault
 from services.release.target import Target
 from services.sdk import import_guarded
 
+ISSUER = "front"
+SIGNING_KEY = "CALLER_SIGNING_KEY"
+"""The variable by which the front agent is given the key of callers' statements."""
+QUESTION = "adk_request_input"
+"""The function that ADK says a question to the user is a call of."""
 WRITER = "writer"
 """Author of the events that hold the answer; an agent without one answers in its last text."""
 FINDINGS = "findings"
@@ -30,12 +37,25 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
+class Approval:
+    """What the turn `invocation` waits for: the question's text says what would be done."""
+
+    invocation: str
+    expires: int
+    """Unix time."""
+
+
+@dataclass(frozen=True)
 class Answer:
-    """What was answered. `findings` say where each number came from; `session` goes on with it."""
+    """What was answered. `findings` say where each number came from; `session` goes on with it.
+
+    `approval` is None unless the text asks for a decision.
+    """
 
     text: str
     session: str
     findings: tuple[dict[str, Any], ...]
+    approval: Approval | None = None
 
 
 class Conversation:
@@ -69,20 +89,51 @@ class Conversation:
         *,
         user: str,
         session: str | None = None,
+        token: str = "",
         seconds: float = ANSWER_SECONDS,
     ) -> Answer:
-        """Asks, in the conversation `session` or in a new one, and waits `seconds` at most."""
+        """Asks, in the conversation `session` or in a new one, and waits `seconds` at most.
+
+        Args:
+            token: the user's own Databricks token, for agents that act or read as that person.
+        """
         with self._calling():
             if session is not None:
                 self._check_session(session, user)
-            try:
-                return self._run(asyncio.wait_for(self._ask(question, user, session), seconds))
-            except TimeoutError:
-                raise RemoteError(
-                    f"{self._front.name} gave no answer within {seconds:.0f} s",
-                    where=self._engine,
-                    fix="ask again, or give it longer with --timeout; its log says what it does",
-                ) from None
+            return self._answer(self._ask(question, user, session, token), seconds)
+
+    def decide(
+        self,
+        decision: Literal["approve", "reject"],
+        *,
+        user: str,
+        session: str,
+        invocation: str,
+        token: str = "",
+        seconds: float = ANSWER_SECONDS,
+    ) -> Answer:
+        """Decides what the turn `invocation` waits for (see `Approval`)."""
+        with self._calling():
+            self._check_session(session, user)
+            events = self._agent.async_stream_decide(
+                decision=decision,
+                user_id=user,
+                session_id=session,
+                invocation_id=invocation,
+                caller=self._statement(user),
+                token=token,
+            )
+            return self._answer(self._collected(events, session), seconds)
+
+    def _answer(self, work: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
+        try:
+            return self._run(asyncio.wait_for(work, seconds))
+        except TimeoutError:
+            raise RemoteError(
+                f"{self._front.name} gave no answer within {seconds:.0f} s",
+                where=self._engine,
+                fix="ask again, or give it longer with --timeout; its log says what it does",
+            ) from None
 
     def memories(self, user: str) -> list[str]:
         """What the memory bank holds of the user, as facts."""
@@ -149,11 +200,35 @@ class Conversation:
                 fix="leave --session out to begin a new one",
             )
 
-    async def _ask(self, question: str, user: str, session: str | None) -> Answer:
+    async def _ask(self, question: str, user: str, session: str | None, token: str) -> Answer:
+        statement = self._statement(user)
         if session is None:
-            session = str((await self._agent.async_create_session(user_id=user))["id"])
-        events = self._agent.async_stream_query(message=question, user_id=user, session_id=session)
+            made = await self._agent.async_create_session(user_id=user, caller=statement)
+            session = str(made["id"])
+        events = self._agent.async_stream_query(
+            message=question, user_id=user, session_id=session, caller=statement, token=token
+        )
+        return await self._collected(events, session)
+
+    async def _collected(self, events: AsyncIterator[dict[str, Any]], session: str) -> Answer:
         return read_answer([event async for event in events], session, self._engine)
+
+    def _statement(self, user: str) -> str:
+        """That this front asks on behalf of `user`; "" for an agent that checks none."""
+        if self._key is None:
+            return ""
+        return caller.sign(user, issuer=ISSUER, audience=self._front.name, key=self._key)
+
+    @cached_property
+    def _key(self) -> str | None:
+        """The agents' signing key, in the version that the front agent runs with."""
+        secret = self._front.secrets.get(SIGNING_KEY)
+        if secret is None:
+            return None
+        spec = self._agent.api_resource.spec
+        pinned = {item.name: item.secret_ref.version for item in spec.deployment_spec.secret_env}
+        vault = Vault(self._target, self._descriptor)
+        return vault.read(secret, pinned[SIGNING_KEY]).decode()
 
     @contextmanager
     def _calling(self, where: str | None = None) -> Iterator[None]:
@@ -178,9 +253,13 @@ def read_answer(events: list[dict[str, Any]], session: str, where: str) -> Answe
     Raises:
         RemoteError: the agent reported an error, or ended without a text.
     """
+    asked = [found for event in events if (found := _question(event)) is not None]
     texts = [(event.get("author"), _text(event)) for event in events if not event.get("partial")]
     spoken = [(author, text) for author, text in texts if text]
     written = [text for author, text in spoken if author == WRITER]
+    if asked and not written:
+        text, approval = asked[-1]
+        return Answer(text, session, (), approval)
     if not spoken:
         failure = next((e["error_message"] for e in events if e.get("error_message")), None)
         raise RemoteError(
@@ -193,6 +272,18 @@ def read_answer(events: list[dict[str, Any]], session: str, where: str) -> Answe
         delta = (event.get("actions") or {}).get("state_delta") or {}
         findings = delta.get(FINDINGS, findings)
     return Answer(written[-1] if written else spoken[-1][1], session, tuple(findings))
+
+
+def _question(event: Mapping[str, Any]) -> tuple[str, Approval] | None:
+    """What an event asks the user to decide."""
+    for part in (event.get("content") or {}).get("parts") or []:
+        call = part.get("function_call") or {}
+        if call.get("name") == QUESTION:
+            args = call.get("args") or {}
+            expires = (args.get("payload") or {}).get("expires", 0)
+            text = str(args.get("message") or "The agent asks for a decision.")
+            return text, Approval(str(event.get("invocation_id")), int(expires))
+    return None
 
 
 def _text(event: Mapping[str, Any]) -> str:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from agentplatform.frameworks.adk import AdkApp
 from google.adk.agents import BaseAgent
 from google.adk.apps.app import App
 
-from agents.shared import self_report, services
+from agents.shared import caller as signed
+from agents.shared import self_report, services, state
 from agents.shared.settings import quiet
 
 APP_NAME = "acme"
 """With the user's ID the scope of memories: the same on every engine, whatever its ID is."""
+ROUTER = "router"
+NOTHING_PENDING = "There is nothing to decide here: it was decided already, or nobody asked."
 
 
 class RouterApp(AdkApp):
-    """An AdkApp whose agents are built at set_up, when the environment is known."""
+    """An AdkApp whose agents are built at set_up, and that takes the user from a signed statement.
+
+    Whoever may query the engine could name any user, so every method also takes `caller`: a
+    statement of the front's (agents/shared/caller.py) that it asks on behalf of `user_id`. The
+    template's other methods take none, so they are not registered.
+    """
 
     def set_up(self) -> None:
         """Raises SetupError when the environment is not complete."""
@@ -24,7 +33,70 @@ class RouterApp(AdkApp):
 
         quiet()
         self._tmpl_attrs["app"] = build(APP_NAME)
+        self._key = signed.signing_key()
         super().set_up()
+
+    async def async_create_session(
+        self, *, user_id: str, caller: str = "", session_id: str | None = None
+    ) -> dict[str, Any]:
+        """Begins a conversation.
+
+        Raises:
+            CallerRefused: `caller` does not state that `user_id` asks.
+        """
+        self._check(user_id, caller)
+        made: dict[str, Any] = await super().async_create_session(
+            user_id=user_id, session_id=session_id
+        )
+        return made
+
+    async def async_stream_query(
+        self, *, message: str, user_id: str, session_id: str, caller: str = "", token: str = ""
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Asks in a conversation; answers with ADK's events. Raises as `async_create_session`.
+
+        Args:
+            token: the person's own Databricks token; it lasts for this turn and is never stored.
+        """
+        self._check(user_id, caller)
+        delta = {state.TOKEN.name: token}
+        async for event in super().async_stream_query(
+            message=message, user_id=user_id, session_id=session_id, state_delta=delta
+        ):
+            yield event
+
+    async def async_stream_decide(
+        self,
+        *,
+        decision: str,
+        user_id: str,
+        session_id: str,
+        invocation_id: str,
+        caller: str = "",
+        token: str = "",
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Decides what a turn paused for, and goes on with it. Raises as `async_create_session`.
+
+        Args:
+            decision: `approve`; anything else rejects.
+            invocation_id: of the events of the turn that asked.
+            token: as `async_stream_query` takes it; the one of the paused turn is gone.
+        """
+        from agents.router.approval import answer, waits
+
+        self._check(user_id, caller)
+        sessions = self._tmpl_attrs["session_service"]
+        if not await waits(sessions, APP_NAME, user_id, session_id, invocation_id):
+            yield _said(NOTHING_PENDING, invocation_id)
+            return
+        async for event in super().async_stream_query(
+            message=answer(invocation_id, decision),
+            user_id=user_id,
+            session_id=session_id,
+            invocation_id=invocation_id,
+            state_delta={state.TOKEN.name: token},
+        ):
+            yield event
 
     async def self_report(self, question: str = "") -> dict[str, Any]:
         """Which files this process runs from, and its answer to a question that leaves no trace."""
@@ -33,14 +105,28 @@ class RouterApp(AdkApp):
         return await self_report.report(build(APP_NAME), question)
 
     def register_operations(self) -> dict[str, list[str]]:
-        """The template's, and the report."""
-        operations = dict(super().register_operations())
-        operations["async"] = [*operations["async"], self_report.METHOD]
-        return operations
+        """Those that check who asks, and the report."""
+        return {
+            "async": ["async_create_session", self_report.METHOD],
+            "async_stream": ["async_stream_query", "async_stream_decide"],
+        }
+
+    def _check(self, user: str, statement: str) -> None:
+        if signed.verified(statement, audience=ROUTER, key=self._key).user != user:
+            raise signed.CallerRefused(f"{ROUTER} refused: the statement is of another user")
 
     def _get_project_id(self, project: str) -> str:
         """The original asks Resource Manager when the project is given by its number."""
         return project
+
+
+def _said(text: str, invocation: str) -> dict[str, Any]:
+    """An answer without a turn, as an event has it."""
+    return {
+        "author": "writer",
+        "invocation_id": invocation,
+        "content": {"role": "model", "parts": [{"text": text}]},
+    }
 
 
 app = RouterApp(

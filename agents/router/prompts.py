@@ -13,7 +13,8 @@ that has this schema:
 {schema}
 
 - intent: "answer" when the message asks for numbers; "explain" when it asks what a measure or list
-  means or how it is computed; "note" when it only states how the user works
+  means or how it is computed; "replan" when supply is to be planned anew; "status" when it asks
+  whether that is done; "note" when it only states how the user works
   or wants things shown; else "other".
 - measures: keys from this list: {measures}.
 - lists: keys from this list: {lists}.

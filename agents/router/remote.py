@@ -13,6 +13,7 @@ from google.adk.a2a.agent.config import A2aRemoteAgentConfig, RequestInterceptor
 from google.adk.agents.remote_a2a_agent import RemoteA2aAgent
 from google.genai import types
 
+from agents.router.approval import action
 from agents.shared import caller, services, signed_in, state
 from agents.shared.query import Query, phrase
 from agents.shared.semantic import catalog
@@ -50,7 +51,12 @@ def specialists(client: httpx.AsyncClient) -> tuple[RemoteA2aAgent, ...]:
 def _specialist(name: str, engine_id: str, key: str, client: httpx.AsyncClient) -> RemoteA2aAgent:
     async def sign(ctx: Any, message: Any, parameters: Any) -> tuple[Any, Any]:
         """Sends this agent's token as a header and the user's name as a signed statement."""
-        statement = caller.sign(ctx.user_id, issuer=ROUTER, audience=name, key=key)
+        asked = Query.model_validate(ctx.session.state[state.QUERIES.name][name])
+        # It is asked to act only after approval.py has let it pass.
+        allowed = action(asked, asked.invocation) if asked.replan else ""
+        statement = caller.sign(
+            ctx.user_id, issuer=ROUTER, audience=name, key=key, approved=allowed
+        )
         parameters.request_metadata = {caller.METADATA_KEY: statement}
         headers = {"Authorization": await services.bearer()}
         if token := signed_in.token(ctx.session.state):

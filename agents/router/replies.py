@@ -21,12 +21,24 @@ def checked(owner: str, query: Query, answer: object) -> tuple[Reply, str]:
     reply = Reply.parse(answer)
     if reply is None:
         LOG.warning("%s gave no reply: %.500s", owner, answer)
-        return Reply(), f"The {owner} agent could not be asked, so {_wanted(query)} is missing"
+        told = f"The {owner} agent could not be asked"
+        if query.replan:
+            # It may have acted before it fell silent; the same approval starts nothing twice.
+            return (
+                Reply(),
+                f"{told}, so whether the planning started is not known. Ask “is it done?”",
+            )
+        return Reply(), f"{told}, so {_wanted(query)} is missing"
     kept = Reply(
         findings=tuple(item for item in reply.findings if item.answers(query)),
         listings=tuple(item for item in reply.listings if item.answers(query)),
         notes=reply.notes if query.explain else (),
+        run=reply.run if _is_the_run(reply, query) else None,
     )
+    if query.replan or query.run_id:
+        what = "Nothing was started" if query.replan else "How it goes is not known"
+        why = reply.failure or "the supply agent did not say why"
+        return kept, "" if kept.run else f"{what}: {why.rstrip('.')}"
     if query.sql and not kept.listings:
         why = reply.failure or reply.problem or "it found nothing that answers it"
         return kept, f"Your query was not run: {why.rstrip('.')}"
@@ -43,6 +55,15 @@ def checked(owner: str, query: Query, answer: object) -> tuple[Reply, str]:
         return kept, ""
     why = f"says: {reply.failure}" if reply.failure else "found nothing that answers the question"
     return kept, f"The {owner} agent {why}, so {_wanted(lacking)} is missing"
+
+
+def _is_the_run(reply: Reply, query: Query) -> bool:
+    if reply.run is None:
+        return False
+    if query.run_id:
+        return reply.run.run_id == query.run_id
+    same = set(reply.run.regions) == set(query.regions)
+    return query.replan and same and set(reply.run.brands) == set(query.brands)
 
 
 def _wanted(query: Query) -> str:

@@ -24,7 +24,7 @@ Filled = Literal["regions", "currency"]
 
 
 class Settled(BaseModel):
-    """One of: a query; or what to `say` because there is none.
+    """One of: a query; the `status` of the last replan; or what to `say` because there is neither.
 
     `from_memory` names the fields of the query that the user did not say this time.
     """
@@ -32,6 +32,7 @@ class Settled(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     query: Query | None = None
+    status: bool = False
     from_memory: tuple[Filled, ...] = ()
     say: str = ""
 
@@ -60,6 +61,10 @@ def settle(
     named = bool(said.measures or said.lists)
     if reading.intent == "note" and not ("?" in text and named):
         return Settled(say=_noted(reading.note, has_memory=has_memory, may_keep=may_keep))
+    if reading.intent == "replan":
+        return _replan(said, names)
+    if reading.intent == "status":
+        return Settled(status=True)
     if reading.sql:
         return _own_sql(reading.sql, names)
     if refusal := _refusal(reading, said, names):
@@ -83,6 +88,20 @@ def settle(
     filled: list[Filled] = ["regions"] if remembered_region else []
     filled += ["currency"] if remembered_currency else []
     return Settled(query=query, from_memory=tuple(filled))
+
+
+def _replan(said: Mentions, names: Catalog) -> Settled:
+    """What is to be done is what the user names; neither memory nor a model fills anything."""
+    if said.negated:
+        return Settled(say=f"Name what to plan anew; I cannot leave {listed(said.negated)} out.")
+    regions = names.regions if said.everywhere else said.regions
+    if not regions:
+        known = listed(list(names.regions))
+        return Settled(
+            say=f"For which region shall supply be planned anew? Name it ({known}), or say “all "
+            "regions”. I take none from what I remember, since this changes something."
+        )
+    return Settled(query=Query(replan=True, regions=regions, brands=said.brands))
 
 
 def _own_sql(sql: str, names: Catalog) -> Settled:

@@ -1,12 +1,12 @@
 """The router's workflow.
 
-    extract ─ route ─┬ marketing ┬ join ─ collect ─ writer
-     (model)  (code) └ supply    ┘        (code)   (model)
+    extract ─ route ─ approve ─┬ marketing ┬ join ─ collect ─ writer
+     (model)  (code)  (code)   └ supply    ┘        (code)   (model)
 
-extract reads the message, route settles what is asked (rules.py) and of whom, the specialists
-answer over A2A, collect keeps what answers the question, and the writer words it. Memory is read
-before both model steps and written after the last one. Every turn ends with an answer of the
-writer's.
+extract reads the message, route settles what is asked (rules.py) and of whom, approve pauses before
+an action (approval.py), the specialists answer over A2A, collect keeps what answers the question,
+and the writer words it. Memory is read before both model steps and written after the last one.
+Every turn ends with an answer of the writer's, or with approve's question.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from google.genai import types
 from pydantic import ValidationError
 
 from agents.router import prompts, recall, remote
+from agents.router.approval import approve
 from agents.router.checked import Checked
 from agents.router.recall import Recall
 from agents.router.replies import checked
 from agents.router.rules import Settled, settle
 from agents.shared import guard, services, state
 from agents.shared.brief import Brief
-from agents.shared.findings import Reply
+from agents.shared.findings import Reply, Run
 from agents.shared.model import model
 from agents.shared.offline.llm import turn
 from agents.shared.offline.reading import read
 from agents.shared.offline.writing import write, write_brief
-from agents.shared.query import MAX_TEXT, Query, Reading
+from agents.shared.query import MAX_TEXT, REPLAN, Query, Reading
 from agents.shared.rounding import rounding
 from agents.shared.semantic import catalog
 
@@ -48,7 +49,7 @@ def build(app_name: str) -> App:
         SetupError: the environment is not complete.
     """
     nodes = remote.specialists(services.a2a_client())
-    chain = (START, _extract(), route, nodes, JoinNode(name="join"), collect, _writer())
+    chain = (START, _extract(), route, approve, nodes, JoinNode(name="join"), collect, _writer())
     return App(name=app_name, root_agent=Workflow(name=remote.ROUTER, edges=[chain]))
 
 
@@ -88,9 +89,27 @@ def route(ctx: Any, node_input: str) -> str:
         has_memory=services.has_memory(),
         may_keep=bool(guard.kept(_question(ctx)[:MAX_TEXT])),
     )
+    if settled.status:
+        settled = _status(ctx.state.get(state.LAST_RUN.name))
+    if settled.query and settled.query.replan:
+        settled = _named(settled, ctx.invocation_id)
     ctx.state[state.SETTLED.name] = settled.model_dump(mode="json")
     ctx.state[state.QUERIES.name] = _shares(settled.query) if settled.query else {}
     return "settled"
+
+
+def _status(last: Any) -> Settled:
+    """The question after the last replan of this person, in whichever conversation it was."""
+    if not last:
+        return Settled(say="You have not had supply planned anew yet.")
+    return Settled(query=Query(run_id=Run.model_validate(last).run_id))
+
+
+def _named(settled: Settled, invocation: str) -> Settled:
+    """An action belongs to the invocation in which it was asked for."""
+    assert settled.query is not None
+    query = settled.query.model_copy(update={"invocation": invocation})
+    return settled.model_copy(update={"query": query})
 
 
 def _question(ctx: Any) -> str:
@@ -113,7 +132,9 @@ def _shares(query: Query) -> dict[str, Any]:
     names = catalog()
     items = {**names.measures, **names.lists}
     owners = dict.fromkeys(items[key].agent for key in (*query.measures, *query.lists))
-    if query.sql:
+    if query.replan or query.run_id:
+        owners = {names.actors[REPLAN]: None}
+    elif query.sql:
         owners = dict.fromkeys(names.owners_of_sql(query.sql))
     return {
         owner: query.model_copy(
@@ -138,6 +159,9 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
     findings = tuple(finding for reply in replies for finding in reply.findings)
     listings = tuple(listing for reply in replies for listing in reply.listings)
     ctx.state[state.FINDINGS.name] = [finding.model_dump(mode="json") for finding in findings]
+    run = next((reply.run for reply in replies if reply.run), None)
+    if run is not None:
+        ctx.state[state.LAST_RUN.name] = run.model_dump(mode="json")
     ctx.state[state.LISTINGS.name] = [listing.model_dump(mode="json") for listing in listings]
     if settled.query is None:
         return settled.say
@@ -148,6 +172,7 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
         findings=findings,
         listings=listings,
         notes=tuple(note for reply in replies for note in reply.notes),
+        run=run,
         missing=tuple(missing),
         rounding=rounding(" ".join([*recall.facts(ctx.state), _question(ctx)])),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.shared.findings import Finding, Listing
+from agents.shared.findings import Finding, Listing, Run
 from agents.shared.query import Query
 from agents.shared.rounding import Rounding
 
@@ -24,5 +24,6 @@ class Brief(BaseModel):
     findings: tuple[Finding, ...] = ()
     listings: tuple[Listing, ...] = ()
     notes: tuple[str, ...] = ()
+    run: Run | None = None
     missing: tuple[str, ...] = ()
     rounding: Rounding = Rounding()

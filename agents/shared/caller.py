@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jwt
@@ -45,8 +46,20 @@ def signing_key() -> str:
     return key
 
 
-def sign(user: str, *, issuer: str, audience: str, key: str) -> str:
-    """States that `issuer` asks `audience` on behalf of `user`, for one minute."""
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, and what that person has approved (see approved.py), if anything."""
+
+    user: str
+    approved: str = ""
+
+
+def sign(user: str, *, issuer: str, audience: str, key: str, approved: str = "") -> str:
+    """States that `issuer` asks `audience` on behalf of `user`, for one minute.
+
+    Args:
+        approved: what the user has approved, as approved.py writes it.
+    """
     now = int(time.time())
     claims = {
         "iss": issuer,
@@ -55,17 +68,21 @@ def sign(user: str, *, issuer: str, audience: str, key: str) -> str:
         "iat": now,
         "exp": now + LIFETIME_SECONDS,
         "jti": uuid.uuid4().hex,
-    }
+    } | ({"approved": approved} if approved else {})
     return jwt.encode(claims, key, algorithm=_ALGORITHM)
 
 
-def user_of(metadata: Mapping[str, Any], *, audience: str, key: str) -> str:
-    """The user that a request's metadata states.
+def caller_of(metadata: Mapping[str, Any], *, audience: str, key: str) -> Caller:
+    """The caller that a request's metadata states. Raises as `verified` does."""
+    return verified(metadata.get(METADATA_KEY), audience=audience, key=key)
+
+
+def verified(statement: object, *, audience: str, key: str) -> Caller:
+    """Who a signed statement says asks `audience`.
 
     Raises:
         CallerRefused: there is no statement, or it is forged, too old, or for another agent.
     """
-    statement = metadata.get(METADATA_KEY)
     if not isinstance(statement, str) or not statement:
         raise _refused(audience, "the request does not state its caller")
     try:
@@ -88,7 +105,8 @@ def user_of(metadata: Mapping[str, Any], *, audience: str, key: str) -> str:
         raise _refused(audience, "the caller's statement names no user")
     if claims["exp"] - claims["iat"] > LIFETIME_SECONDS:
         raise _refused(audience, "the caller's statement is valid for too long")
-    return user
+    approved = claims.get("approved", "")
+    return Caller(user, approved if isinstance(approved, str) else "")
 
 
 def _refused(audience: str, what: str) -> CallerRefused:

@@ -99,6 +99,16 @@ class Listing(_Model):
         )
 
 
+class Run(_Model):
+    """A run of the job that plans supply anew. `state` as Databricks names it, in small letters."""
+
+    run_id: int
+    state: str
+    done: bool = False
+    regions: tuple[str, ...] = ()
+    brands: tuple[str, ...] = ()
+
+
 class Reply(_Model):
     """A specialist's whole answer: JSON text over A2A.
 
@@ -109,13 +119,14 @@ class Reply(_Model):
     findings: tuple[Finding, ...] = ()
     listings: tuple[Listing, ...] = ()
     notes: tuple[str, ...] = ()
+    run: Run | None = None
     failure: str = ""
     problem: str = ""
 
     @property
     def final(self) -> bool:
         """Whether there is anything, or certainly nothing."""
-        return bool(self.findings or self.listings or self.notes or self.failure)
+        return bool(self.findings or self.listings or self.notes or self.run or self.failure)
 
     @classmethod
     def parse(cls, text: object) -> Reply | None:

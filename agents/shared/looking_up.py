@@ -7,12 +7,15 @@ model can choose what is looked up, but not what was found.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from agents.shared import skills
 from agents.shared.findings import Reply
 from agents.shared.semantic import Catalog, catalog
+
+Acts = Callable[[], list[Any]]
 
 _INSTRUCTION = """\
 You look numbers up. You get one request, as JSON or in words. Call tools with exactly what the
@@ -24,6 +27,8 @@ the request names nothing that you own, say in one sentence what you own.
 - Lists, a tool each: {lists}.
 - If the request holds sql, or neither a measure nor a list answers it: query_sql, in {dialect} SQL,
   over {tables}.
+- If the request says replan: replan, with its regions and brands. If it has a run_id:
+  replan_status. Only a request of the router's can be acted on.
 - If it asks what a measure or list means (explain): load_skill {skill}, then load_skill_resource
   with references/KEY.md.
 
@@ -33,8 +38,11 @@ Weeks are written as in 2026-W36.
 """
 
 
-def agent(name: str, description: str, folder: Path) -> Any:
+def agent(name: str, description: str, folder: Path, acts: Acts | None = None) -> Any:
     """The agent `name`, whose data and skills are in `folder`.
+
+    Args:
+        acts: makes the tools that do something, for this process's environment.
 
     Raises:
         SetupError: the environment is not complete.
@@ -55,6 +63,7 @@ def agent(name: str, description: str, folder: Path) -> Any:
         *Lists(name, engine, names).tools(),
         FreeSql(name, engine).query_sql,
         skills.toolset(folder / "skills"),
+        *(acts() if acts else ()),
     ]
     text = _instruction(name, names, engine.dialect)
     return Agent(
@@ -106,6 +115,7 @@ def _together(replies: list[Reply]) -> Reply:
         findings=tuple(finding for reply in replies for finding in reply.findings),
         listings=tuple(listing for reply in replies for listing in reply.listings),
         notes=tuple(note for reply in replies for note in reply.notes),
+        run=next((reply.run for reply in replies if reply.run), None),
         failure=" ".join(dict.fromkeys(reply.failure for reply in replies if reply.failure)),
         problem=" ".join(dict.fromkeys(reply.problem for reply in replies if reply.problem)),
     )

@@ -131,6 +131,8 @@ def _shown(brief: Brief) -> Iterable[float]:
         yield from (float(cell) for cell in cells if not isinstance(cell, str))
         yield from _said([cell for cell in cells if isinstance(cell, str)])
     yield from _said(brief.notes)
+    if brief.run is not None:
+        yield float(brief.run.run_id)
     if any(finding.rate not in (None, 1) for finding in brief.findings):
         yield 1.0  # "0.86 GBP for €1"
     yield from _said([brief.question])

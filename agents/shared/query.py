@@ -14,13 +14,17 @@ Dimension = Literal["brand", "region", "week"]
 SQL_LIST = "query_sql"
 """The name of what somebody's own SELECT gives."""
 
+REPLAN = "replan"
+"""The name of the one action, in approvals."""
+
 
 class Query(BaseModel):
     """One complete request: an empty filter means no filter. Names are the catalog's proper names.
 
     `weeks` are ISO weeks (`2026-W36`); `last_weeks` asks for the newest so many weeks of the data.
     `sql` is one SELECT, which the filters do not touch. `explain`: not the numbers are wanted, but
-    how the measures are defined.
+    how the measures are defined. `replan`: supply is to be planned anew for the regions and brands,
+    as the person approved in `invocation`. `run_id`: how such a run goes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,6 +33,9 @@ class Query(BaseModel):
     lists: tuple[str, ...] = ()
     sql: str = ""
     explain: bool = False
+    replan: bool = False
+    run_id: int = 0
+    invocation: str = ""
     brands: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     weeks: tuple[str, ...] = ()
@@ -40,15 +47,15 @@ class Query(BaseModel):
 class Reading(BaseModel):
     """How a model understands a message. Nothing here is trusted before router/rules.py settles it.
 
-    `intent`: `answer` (numbers are wanted), `explain` (what a measure means), `note` (a preference
-    is stated), `other`.
+    `intent`: `answer` (numbers are wanted), `explain` (what a measure means), `replan` (supply is
+    to be planned anew), `status` (how the last replan goes), `note` (a preference), `other`.
     `unknown`: names and words that were not understood and would change the numbers.
     `note`: the stated preference, addressed to the user.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    intent: Literal["answer", "explain", "note", "other"] = "other"
+    intent: Literal["answer", "explain", "replan", "status", "note", "other"] = "other"
     measures: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
     sql: str = ""
@@ -63,8 +70,8 @@ class Reading(BaseModel):
 
 def phrase(query: Query) -> str:
     """The query as a phrase, such as `Acme Pure media spend in Western Europe by week`."""
-    if query.sql:
-        return "Your query"
+    if query.sql or query.replan or query.run_id:
+        return "Your query" if query.sql else "The planning of supply"
     names = catalog()
     labels = [names.measures[key].label for key in query.measures]
     labels += [names.lists[key].label for key in query.lists]

@@ -80,6 +80,7 @@ class _Owned(_Model):
     tables: dict[str, dict[str, ColumnType]] = {}
     measures: dict[str, Measure] = {}
     lists: dict[str, Listed] = {}
+    actions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class Catalog:
                 raise ValueError(f"two agents own {min(twice)} (semantic.yaml)")
             self.measures |= item.measures
             self.lists |= item.lists
+        self.actors = {action: name for name, item in owned.items() for action in item.actions}
+        """Who carries out an action, by its name."""
         self.currency = file.currency
         self.brands = tuple(file.dimensions["brand"])
         self.regions = tuple(file.dimensions["region"])

@@ -44,6 +44,11 @@ def required(name: str) -> str:
     return value
 
 
+def optional(name: str) -> str:
+    """The value of an environment variable; "" when it is not set."""
+    return os.environ.get(name, "").strip()
+
+
 def quiet() -> None:
     """Keeps ADK's note that its A2A support is experimental out of the log."""
     warnings.filterwarnings("ignore", r"\[EXPERIMENTAL\]", UserWarning)

@@ -30,7 +30,7 @@ class Specialist(A2aAgent):
         from google.adk.apps.app import App
 
         given = self._tmpl_attrs["agent_executor_kwargs"]
-        agent = looking_up.agent(given["name"], given["description"], given["folder"])
+        agent = looking_up.agent(**given)
         return await self_report.report(App(name=given["name"], root_agent=agent), question)
 
     def register_operations(self) -> dict[str, list[str]]:
@@ -38,8 +38,13 @@ class Specialist(A2aAgent):
         return {**super().register_operations(), "async": [self_report.METHOD]}
 
 
-def specialist(name: str, description: str, folder: Path) -> A2aAgent:
+def specialist(
+    name: str, description: str, folder: Path, acts: looking_up.Acts | None = None
+) -> A2aAgent:
     """The deployable object of the agent `name`, whose files (`data/`, `skills/`) are in `folder`.
+
+    Args:
+        acts: makes the tools that do something.
 
     Nothing of the environment is read before its `set_up`, which raises SetupError.
     """
@@ -62,11 +67,16 @@ def specialist(name: str, description: str, folder: Path) -> A2aAgent:
         agent_card=card,
         task_store_builder=_task_store,
         agent_executor_builder=_executor,
-        agent_executor_kwargs={"name": name, "description": description, "folder": folder},
+        agent_executor_kwargs={
+            "name": name,
+            "description": description,
+            "folder": folder,
+            "acts": acts,
+        },
     )
 
 
-def _executor(name: str, description: str, folder: Path) -> Any:
+def _executor(name: str, description: str, folder: Path, acts: looking_up.Acts | None) -> Any:
     """Runs at set_up, when the environment is known."""
     from google.adk.a2a.executor.a2a_agent_executor import A2aAgentExecutor
     from google.adk.a2a.executor.config import A2aAgentExecutorConfig, ExecuteInterceptor
@@ -75,7 +85,7 @@ def _executor(name: str, description: str, folder: Path) -> Any:
     from google.adk.sessions.in_memory_session_service import InMemorySessionService
 
     quiet()
-    agent = looking_up.agent(name, description, folder)
+    agent = looking_up.agent(name, description, folder, acts)
     app = App(name=name, root_agent=agent)
     runner = Runner(app=app, session_service=InMemorySessionService())
     config = A2aAgentExecutorConfig(
@@ -125,16 +135,19 @@ def _converter(name: str) -> Any:
 
     def convert(request: Any, part_converter: Any) -> Any:
         metadata = _compat.meta_to_dict(request.metadata) or {}
-        user = caller.user_of(metadata, audience=name, key=key)
+        who = caller.caller_of(metadata, audience=name, key=key)
         run = convert_a2a_request_to_agent_run_request(request, part_converter)
-        run.user_id = user
+        run.user_id = who.user
         # Not the context's: two requests of one conversation may be under way at once.
         run.session_id = uuid.uuid4().hex
         # The default copies the request's metadata, and so the statement, onto every stored event.
         run.run_config.custom_metadata = {}
         run.run_config.max_llm_calls = MAX_MODEL_CALLS
         headers = (request.call_context.state if request.call_context else {}).get("headers", {})
-        run.state_delta = {state.TOKEN.name: headers.get(services.TOKEN_HEADER, "")}
+        run.state_delta = {
+            state.TOKEN.name: headers.get(services.TOKEN_HEADER, ""),
+            state.APPROVED.name: who.approved,
+        }
         return run
 
     return convert

@@ -35,5 +35,19 @@ LISTINGS = Key("", "listings", "list (findings.Listing)", "collect", ("slipway a
 REMEMBERED = Key("temp:", "remembered", "list of strings", "recall", ("route", "writer"))
 MEMORY_FAILED = Key("temp:", "memory_failed", "true", "recall", ("collect",))
 TOKEN = Key("temp:", "databricks_token", "string", "the front", ("specialists", "signed_in"))
+APPROVED = Key("temp:", "approved", "string (approved.digest)", "specialist", ("replan",))
+PENDING = Key("", "pending", "object (approval.Pending), or null", "approve", ("approve",))
+LAST_RUN = Key("user:", "last_replan_run", "object (findings.Run)", "collect", ("route",))
 
-KEYS = (SETTLED, QUERIES, FINDINGS, LISTINGS, REMEMBERED, MEMORY_FAILED, TOKEN)
+KEYS = (
+    SETTLED,
+    QUERIES,
+    FINDINGS,
+    LISTINGS,
+    REMEMBERED,
+    MEMORY_FAILED,
+    TOKEN,
+    APPROVED,
+    PENDING,
+    LAST_RUN,
+)

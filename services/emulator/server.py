@@ -21,6 +21,7 @@ from services.emulator import (
     development,
     faults,
     iam,
+    jobs,
     logentries,
     memorybank,
     metadata,
@@ -33,12 +34,14 @@ from services.emulator.access import Access
 from services.emulator.errors import ApiError
 from services.emulator.platform import Platform
 
-# sessions and memorybank lie under an engine's path, so they come before agentruntime.
+# sessions and memorybank lie under an engine's path, so they come before agentruntime; a download
+# from storage may have any path, so what has one of its own comes before it.
 SERVICES = (
     sessions,
     memorybank,
     agentruntime,
     metadata,
+    jobs,
     storage,
     secretmanager,
     iam,

@@ -25,8 +25,8 @@ def metadata(content: dict[str, Any], key: str = KEY, algorithm: str = "HS256") 
 
 def test_a_statement_names_the_user() -> None:
     statement = caller.sign("maria", issuer="router", audience="marketing", key=KEY)
-    found = caller.user_of({caller.METADATA_KEY: statement}, audience="marketing", key=KEY)
-    assert found == "maria"
+    found = caller.caller_of({caller.METADATA_KEY: statement}, audience="marketing", key=KEY)
+    assert found == caller.Caller("maria")
     content = jwt.decode(statement, KEY, algorithms=["HS256"], audience="marketing")
     assert content["exp"] - content["iat"] == 60
     assert set(content) == {"iss", "sub", "aud", "iat", "exp", "jti"}
@@ -57,14 +57,14 @@ def test_two_statements_differ() -> None:
 )
 def test_anything_else_is_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(caller.CallerRefused, match=words) as refused:
-        caller.user_of(given, audience="marketing", key=KEY)
+        caller.caller_of(given, audience="marketing", key=KEY)
     assert KEY not in str(refused.value)
 
 
 def test_an_unsigned_statement_is_refused() -> None:
     unsigned = jwt.encode(claims(), "", algorithm="none")
     with pytest.raises(caller.CallerRefused):
-        caller.user_of({caller.METADATA_KEY: unsigned}, audience="marketing", key=KEY)
+        caller.caller_of({caller.METADATA_KEY: unsigned}, audience="marketing", key=KEY)
 
 
 def test_a_short_key_is_refused_at_start_up(env: pytest.MonkeyPatch) -> None:

@@ -37,8 +37,8 @@ class Slipway:
             check=False,
         )
 
-    def json(self, *args: str) -> Any:
+    def json(self, *args: str, env: Mapping[str, str] = NOTHING) -> Any:
         """Runs `slipway ARGS --json`, which must succeed, and returns what it answered."""
-        done = self.run(*args, "--json")
+        done = self.run(*args, "--json", env=env)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -121,6 +121,30 @@ def test_the_secret_is_nowhere_but_in_secret_manager(up: Any, slipway: Slipway) 
     assert secret.decode() not in json.dumps(slipway.json("status"))
 
 
+CANARY = "local-user-canary-6d1f"
+
+
+def test_a_persons_token_is_kept_nowhere(up: Any, slipway: Slipway) -> None:
+    """Through a question, an approval and what comes after it, in every file of the platform's."""
+    who = {"DATABRICKS_TOKEN": CANARY}
+    asked = slipway.json("ask", "local", "Replan the Nordics", "--user", "sam", env=who)
+    assert "Approve?" in asked["answer"]
+    go_on = ["--user", "sam", "--session", asked["session"]]
+    turn = asked["approval"]["turn"]
+    started = slipway.json("ask", "local", *go_on, "--approve", turn, env=who)
+    assert started["answer"].startswith("Started the planning of supply in the Nordics")
+    twice = slipway.json("ask", "local", *go_on, "--approve", turn, env=who)
+    assert "nothing to decide" in twice["answer"]
+    status = slipway.json("ask", "local", "Is it done?", "--user", "sam", env=who)
+    assert re.search(
+        r"\(run \d+\) (is not done; its state is running|ended with)", status["answer"]
+    )
+    # The workspace knows who it was, so what it keeps was searched.
+    kept = [path for path in files(slipway.home) if b"canary-6d1f" in path.read_bytes()]
+    assert [path.name for path in kept if CANARY.encode() in path.read_bytes()] == []
+    assert kept
+
+
 def test_sessions_and_memories_survive_a_restart_but_agents_do_not(
     up: Any, slipway: Slipway
 ) -> None:

@@ -20,12 +20,13 @@ class Router:
         """Echoes."""
         return {"message": message, "words": self.words, "env": os.environ.get("FLAVOUR")}
 
-    async def async_create_session(self, *, user_id: str) -> dict[str, Any]:
+    async def async_create_session(self, *, user_id: str, caller: str = "") -> dict[str, Any]:
         """Starts a conversation."""
         return {"id": f"of-{user_id}"}
 
     async def async_stream_query(
-        self, *, message: str, user_id: str, session_id: str | None = None
+        self, *, message: str, user_id: str, session_id: str | None = None, caller: str = "",
+        token: str = "",
     ) -> AsyncIterator[dict[str, Any]]:
         """Answers in events, as an ADK app does."""
         yield {

@@ -26,6 +26,8 @@ def choose(agent: str) -> Rule:
         assert query is not None
         if query.explain:
             return _explain(agent, query, turn)
+        if query.replan or query.run_id:
+            return _act(query, turn)
         if turn.answers:
             return str(turn.answers[-1][1].get("problem") or "Nothing was found.")
         return _look_up(agent, query) or _introduction(agent)
@@ -43,6 +45,15 @@ def _look_up(agent: str, query: Query) -> list[Call]:
     grouped = {"group_by": given["group_by"]} if "group_by" in given else {}
     calls = [Call(MEASURES, {**filters, **grouped, "measures": own})] if own else []
     return calls + [Call(name, filters) for name in lists]
+
+
+def _act(query: Query, turn: Turn) -> str | list[Call]:
+    if turn.answers:
+        return str(turn.answers[-1][1].get("problem") or "Nothing was done.")
+    if query.run_id:
+        return [Call("replan_status", {"run_id": query.run_id})]
+    what = {"regions": list(query.regions), "brands": list(query.brands)}
+    return [Call("replan", {**what, "invocation": query.invocation})]
 
 
 def _explain(agent: str, query: Query, turn: Turn) -> str | list[Call]:

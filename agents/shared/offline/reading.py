@@ -25,6 +25,17 @@ _EXPLAIN = re.compile(
     r"how (?:is|are|do (?:we|you)) .{1,60}?(?:comput|calculat|measur|defin|count)\w*)\b",
     re.I,
 )
+_REPLAN = re.compile(
+    r"\bre-?plan(?!ned)\b|\bplan (?:the )?(?:supply|stock|deliveries)\b.*\b(?:again|anew)\b|"
+    r"\bneu planen\b|\bplane\b.*\bneu\b|\breplanifi\w+",
+    re.I,
+)
+_STATUS = re.compile(
+    r"\b(?:is|was) (?:it|that|the (?:re-?plan|job|run)) (?:done|finished|ready|over|through)\b|"
+    r"\b(?:status|state) of (?:the |my )?(?:last )?(?:re-?plan|run|job)\b|\bre-?plan status\b|"
+    r"\bhow is (?:the |my )?re-?plan(?:ning)?\b|\bfertig\b.*\?|\best-ce (?:fini|prêt)",
+    re.I,
+)
 _MEANS = re.compile(r"\b(?:mean|means|stand for|stands for)\b", re.I)
 _SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.I | re.S)
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -53,6 +64,11 @@ def read(text: str, names: Catalog | None = None) -> Reading:
     if _SQL.match(text) and names.owners_of_sql(text):
         return Reading(intent="answer", sql=text.strip().rstrip(";"))
     text = text.replace("’", "'")
+    if _STATUS.search(text):
+        return Reading(intent="status")
+    if _REPLAN.search(text):
+        found = mentions(text, names)
+        return Reading(intent="replan", regions=found.regions, brands=found.brands)
     sentences = [part for part in _SENTENCES.split(text) if part.strip()]
     stated = [part for part in sentences if _STANDING.search(part) and "?" not in part]
     asked = " ".join(part for part in sentences if part not in stated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents.shared.brief import Brief
-from agents.shared.findings import Finding, Listing, written
+from agents.shared.findings import Finding, Listing, Run, written
 from agents.shared.offline.llm import Turn
 from agents.shared.offline.reading import plural
 from agents.shared.query import SQL_LIST, Query, listed, phrase
@@ -27,6 +27,8 @@ def write_brief(brief: Brief) -> str:
     parts = [_finding(finding, query, brief.rounding) for finding in brief.findings]
     parts += [_listing(listing, query, brief.rounding) for listing in brief.listings]
     parts += brief.notes
+    if brief.run is not None:
+        parts.append(_run(brief.run))
     if why := _why(brief):
         if parts and "\n" not in parts[0] and len(parts) == 1:
             parts[0] = f"{parts[0].removesuffix('.')} ({why})."
@@ -65,6 +67,16 @@ def _listing(listing: Listing, query: Query, rounding: Rounding) -> str:
     if left > 0 or listing.more:
         lines.append("- … and more; ask for it as a CSV.")
     return "\n".join([f"{title}:", *lines])
+
+
+def _run(run: Run) -> str:
+    brands = f" for {listed(run.brands)}" if run.brands else ""
+    where = listed([f"the {name}" if name.endswith("s") else name for name in run.regions])
+    what = f"the planning of supply in {where}{brands} (run {run.run_id})"
+    if run.state == "started":
+        return f"Started {what}. Ask “is it done?” at any time, in any conversation."
+    verb = "ended with" if run.done else "is not done; its state is"
+    return f"{what[0].upper()}{what[1:]} {verb} {run.state}."
 
 
 def _row(row: tuple[Any, ...], listing: Listing, rounding: Rounding) -> str:

@@ -115,17 +115,23 @@ class DatabricksStandIn(Warehouse):
 
 @contextmanager
 def served(standin: Any) -> Iterator[None]:
-    """The stand-in on a free port of this machine, its `url` set."""
+    """The stand-in, its `url` set."""
+    app = Starlette(routes=[Route(standin.path, standin.__call__, methods=["POST"])])
+    with on_a_port(app) as standin.url:
+        yield
+
+
+@contextmanager
+def on_a_port(app: Starlette) -> Iterator[str]:
+    """Serves an application on a free port of this machine; its base URL."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    standin.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    app = Starlette(routes=[Route(standin.path, standin.__call__, methods=["POST"])])
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     end = time.monotonic() + 10
     while not server.started and time.monotonic() < end:
         time.sleep(0.01)
-    yield
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
     thread.join(10)
