@@ -127,6 +127,7 @@ def _show(answer: Answer, env: str, user: str, *, as_json: bool) -> None:
             "answer": answer.text,
             "session": answer.session,
             "user": user,
+            "turn": answer.turn,
             "findings": answer.findings,
             "approval": None
             if waits is None

@@ -21,6 +21,7 @@ LOOPBACK = "127.0.0.1,localhost"
 COMMANDS = {
     "up": "scripts.up",
     "ask": "scripts.ask",
+    "undo": "scripts.undo",
     "status": "scripts.status",
     "down": "scripts.down",
     "env": "scripts.env",

@@ -49,12 +49,13 @@ class Approval:
 class Answer:
     """What was answered. `findings` say where each number came from; `session` goes on with it.
 
-    `approval` is None unless the text asks for a decision.
+    `turn` is what `undo` takes. `approval` is None unless the text asks for a decision.
     """
 
     text: str
     session: str
     findings: tuple[dict[str, Any], ...]
+    turn: str = ""
     approval: Approval | None = None
 
 
@@ -115,7 +116,7 @@ class Conversation:
         """Decides what the turn `invocation` waits for (see `Approval`)."""
         with self._calling():
             self._check_session(session, user)
-            events = self._agent.async_stream_decide(
+            events = self._method("async_stream_decide")(
                 decision=decision,
                 user_id=user,
                 session_id=session,
@@ -124,6 +125,26 @@ class Conversation:
                 token=token,
             )
             return self._answer(self._collected(events, session), seconds)
+
+    def undo(self, turn: str, *, user: str, session: str) -> dict[str, Any]:
+        """Undoes a turn of a conversation and all after it: `undone` turns, and what `stays`.
+
+        Raises:
+            RemoteError: also when the conversation has no such turn.
+        """
+        with self._calling():
+            self._check_session(session, user)
+            work = self._method("async_rewind")(
+                user_id=user,
+                session_id=session,
+                invocation_id=turn,
+                caller=self._statement(user),
+            )
+            found: dict[str, Any] = self._run(work)
+        if problem := found.get("problem"):
+            fix = "slipway ask ENV … --json prints the turn of each answer"
+            raise RemoteError(str(problem), where=session, fix=fix)
+        return found
 
     def _answer(self, work: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
         try:
@@ -171,14 +192,20 @@ class Conversation:
     @cached_property
     def _agent(self) -> Any:
         """The engine as the SDK gives it, with one method for each of its class methods."""
-        agent = self._client.runtimes.get(name=self._engine)
-        if not hasattr(agent, "async_stream_query"):
-            raise RemoteError(
-                f"{self._front.name} does not serve yet: nothing is deployed there",
-                where=self._engine,
-                fix=f"slipway deploy {self._descriptor.environment}",
-            )
-        return agent
+        return self._client.runtimes.get(name=self._engine)
+
+    def _method(self, name: str) -> Any:
+        found = getattr(self._agent, name, None)
+        if found is not None:
+            return found
+        serves = hasattr(self._agent, "async_stream_query")
+        raise RemoteError(
+            f"{self._front.name} is of an older release, without {name}"
+            if serves
+            else f"{self._front.name} does not serve yet: nothing is deployed there",
+            where=self._engine,
+            fix=f"slipway deploy {self._descriptor.environment}",
+        )
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)
@@ -203,9 +230,9 @@ class Conversation:
     async def _ask(self, question: str, user: str, session: str | None, token: str) -> Answer:
         statement = self._statement(user)
         if session is None:
-            made = await self._agent.async_create_session(user_id=user, caller=statement)
+            made = await self._method("async_create_session")(user_id=user, caller=statement)
             session = str(made["id"])
-        events = self._agent.async_stream_query(
+        events = self._method("async_stream_query")(
             message=question, user_id=user, session_id=session, caller=statement, token=token
         )
         return await self._collected(events, session)
@@ -225,6 +252,7 @@ class Conversation:
         secret = self._front.secrets.get(SIGNING_KEY)
         if secret is None:
             return None
+        self._method("async_stream_query")  # what does not serve has no key either
         spec = self._agent.api_resource.spec
         pinned = {item.name: item.secret_ref.version for item in spec.deployment_spec.secret_env}
         vault = Vault(self._target, self._descriptor)
@@ -259,7 +287,7 @@ def read_answer(events: list[dict[str, Any]], session: str, where: str) -> Answe
     written = [text for author, text in spoken if author == WRITER]
     if asked and not written:
         text, approval = asked[-1]
-        return Answer(text, session, (), approval)
+        return Answer(text, session, (), approval.invocation, approval)
     if not spoken:
         failure = next((e["error_message"] for e in events if e.get("error_message")), None)
         raise RemoteError(
@@ -271,7 +299,8 @@ def read_answer(events: list[dict[str, Any]], session: str, where: str) -> Answe
     for event in events:
         delta = (event.get("actions") or {}).get("state_delta") or {}
         findings = delta.get(FINDINGS, findings)
-    return Answer(written[-1] if written else spoken[-1][1], session, tuple(findings))
+    turn = next((str(e["invocation_id"]) for e in events if e.get("invocation_id")), "")
+    return Answer(written[-1] if written else spoken[-1][1], session, tuple(findings), turn)
 
 
 def _question(event: Mapping[str, Any]) -> tuple[str, Approval] | None:

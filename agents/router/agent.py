@@ -98,6 +98,22 @@ class RouterApp(AdkApp):
         ):
             yield event
 
+    async def async_rewind(
+        self, *, user_id: str, session_id: str, invocation_id: str, caller: str = ""
+    ) -> dict[str, Any]:
+        """Undoes a turn and all after it (see rewind.py). Raises as `async_create_session`.
+
+        Returns:
+            `undone` and `stays`, or `problem` when there is no such turn.
+        """
+        from agents.router.rewind import NotUndone, rewind
+
+        self._check(user_id, caller)
+        try:
+            return await rewind(self._tmpl_attrs["runner"], user_id, session_id, invocation_id)
+        except NotUndone as error:
+            return {"problem": str(error)}
+
     async def self_report(self, question: str = "") -> dict[str, Any]:
         """Which files this process runs from, and its answer to a question that leaves no trace."""
         from agents.router.workflow import build
@@ -107,7 +123,7 @@ class RouterApp(AdkApp):
     def register_operations(self) -> dict[str, list[str]]:
         """Those that check who asks, and the report."""
         return {
-            "async": ["async_create_session", self_report.METHOD],
+            "async": ["async_create_session", "async_rewind", self_report.METHOD],
             "async_stream": ["async_stream_query", "async_stream_decide"],
         }
 

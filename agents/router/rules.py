@@ -20,6 +20,8 @@ from agents.shared.semantic import Catalog
 from agents.shared.wording import Mentions, mentions
 
 MAX_UNKNOWN = 5
+_GOES_ON = re.compile(r"\s*(?:and|now|what about|how about|the same|same|und|et)\b", re.I)
+"""How a message begins that goes on with the last question."""
 Filled = Literal["regions", "currency"]
 
 
@@ -33,6 +35,7 @@ class Settled(BaseModel):
 
     query: Query | None = None
     status: bool = False
+    home_team: str = ""
     from_memory: tuple[Filled, ...] = ()
     say: str = ""
 
@@ -45,6 +48,8 @@ def settle(
     *,
     has_memory: bool,
     may_keep: bool = True,
+    last: Query | None = None,
+    home_team: str = "",
 ) -> Settled:
     """Settles one message.
 
@@ -54,19 +59,27 @@ def settle(
         remembered: the facts that memory holds of the user, one a line.
         has_memory: whether there is a memory for what the user states.
         may_keep: whether the guard lets any of it through.
+        last: what was answered last in this conversation.
+        home_team: whose measures are meant when none is named.
     """
     if len(text) > MAX_TEXT:
         return Settled(say=f"Your message has {len(text):,} characters; I read up to {MAX_TEXT:,}.")
     said = mentions(text, names)
     named = bool(said.measures or said.lists)
+    if last is not None and _GOES_ON.match(text):
+        reading = reading.model_copy(update={"intent": "answer"})
     if reading.intent == "note" and not ("?" in text and named):
-        return Settled(say=_noted(reading.note, has_memory=has_memory, may_keep=may_keep))
+        team = _stated_team(text, names)
+        note = reading.note or (f"you work in {team}" if team else "")
+        told = _noted(note, has_memory=has_memory or bool(team), may_keep=may_keep)
+        return Settled(say=told, home_team=team)
     if reading.intent == "replan":
         return _replan(said, names)
     if reading.intent == "status":
         return Settled(status=True)
     if reading.sql:
         return _own_sql(reading.sql, names)
+    reading = _completed(reading, said, names, last, home_team)
     if refusal := _refusal(reading, said, names):
         return Settled(say=refusal)
     measures = _known(reading.measures, tuple(names.measures)) or said.measures
@@ -88,6 +101,39 @@ def settle(
     filled: list[Filled] = ["regions"] if remembered_region else []
     filled += ["currency"] if remembered_currency else []
     return Settled(query=query, from_memory=tuple(filled))
+
+
+def _completed(
+    reading: Reading, said: Mentions, names: Catalog, last: Query | None, home_team: str
+) -> Reading:
+    """The reading of a message that names no measure: an overview, or a question that goes on."""
+    if said.measures or said.lists or _known(reading.measures, tuple(names.measures)):
+        return reading
+    if said.overview:
+        owners = [home_team] if home_team in names.agents else names.agents
+        return reading.model_copy(update={"measures": names.headlines(owners)})
+    goes_on = said.brands or said.regions or said.weeks or said.last_weeks
+    if last is None or not (goes_on or said.group_by or said.everywhere or said.currencies):
+        return reading
+    period = said.weeks or said.last_weeks
+    return reading.model_copy(
+        update={
+            "measures": last.measures,
+            "lists": last.lists,
+            "brands": reading.brands or last.brands,
+            "regions": reading.regions or last.regions,
+            "weeks": reading.weeks or (() if period else last.weeks),
+            "last_weeks": reading.last_weeks or (0 if period else last.last_weeks),
+            "group_by": reading.group_by or last.group_by,
+        }
+    )
+
+
+def _stated_team(text: str, names: Catalog) -> str:
+    """The team that the user says to work in; only a name of an agent that owns data."""
+    team = "|".join(map(re.escape, names.agents))
+    hit = re.search(rf"\bI(?:'m| am| work)? (?:in|for|with)(?: the)? ({team})\b", text, re.I)
+    return hit[1].lower() if hit else ""
 
 
 def _replan(said: Mentions, names: Catalog) -> Settled:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from google.adk.agents import Agent
-from google.adk.apps.app import App
+from google.adk.apps.app import App, EventsCompactionConfig
 from google.adk.models import LlmResponse
 from google.adk.workflow import START, JoinNode, Workflow
 from google.genai import types
@@ -25,6 +25,7 @@ from pydantic import ValidationError
 from agents.router import prompts, recall, remote
 from agents.router.approval import approve
 from agents.router.checked import Checked
+from agents.router.history import INTERVAL, OVERLAP, History, Summary
 from agents.router.recall import Recall
 from agents.router.replies import checked
 from agents.router.rules import Settled, settle
@@ -50,7 +51,13 @@ def build(app_name: str) -> App:
     """
     nodes = remote.specialists(services.a2a_client())
     chain = (START, _extract(), route, approve, nodes, JoinNode(name="join"), collect, _writer())
-    return App(name=app_name, root_agent=Workflow(name=remote.ROUTER, edges=[chain]))
+    return App(
+        name=app_name,
+        root_agent=Workflow(name=remote.ROUTER, edges=[chain]),
+        events_compaction_config=EventsCompactionConfig(
+            summarizer=Summary(), compaction_interval=INTERVAL, overlap_size=OVERLAP
+        ),
+    )
 
 
 def _extract() -> Agent:
@@ -59,7 +66,7 @@ def _extract() -> Agent:
         name="extract",
         model=model(lambda asked: read(asked.text).model_dump_json()),
         instruction=lambda _: text,
-        tools=[Recall()],
+        tools=[Recall(), History()],
         generate_content_config=types.GenerateContentConfig(
             temperature=0, response_mime_type="application/json"
         ),
@@ -86,9 +93,15 @@ def route(ctx: Any, node_input: str) -> str:
         _question(ctx),
         "\n".join(recall.facts(ctx.state)),
         catalog(),
+        last=_last_plan(ctx.state),
+        home_team=ctx.state.get(state.HOME_TEAM.name, ""),
         has_memory=services.has_memory(),
         may_keep=bool(guard.kept(_question(ctx)[:MAX_TEXT])),
     )
+    if settled.home_team:
+        ctx.state[state.HOME_TEAM.name] = settled.home_team
+    if settled.query and (settled.query.measures or settled.query.lists):
+        ctx.state[state.LAST_PLAN.name] = settled.query.model_dump(mode="json")
     if settled.status:
         settled = _status(ctx.state.get(state.LAST_RUN.name))
     if settled.query and settled.query.replan:
@@ -96,6 +109,11 @@ def route(ctx: Any, node_input: str) -> str:
     ctx.state[state.SETTLED.name] = settled.model_dump(mode="json")
     ctx.state[state.QUERIES.name] = _shares(settled.query) if settled.query else {}
     return "settled"
+
+
+def _last_plan(values: Any) -> Query | None:
+    found = values.get(state.LAST_PLAN.name)
+    return Query.model_validate(found) if found else None
 
 
 def _status(last: Any) -> Settled:

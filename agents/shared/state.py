@@ -32,6 +32,10 @@ SETTLED = Key("", "settled", "object (rules.Settled)", "route", ("collect", "wri
 QUERIES = Key("", "queries", "object (query.Query by agent)", "route", ("specialists", "collect"))
 FINDINGS = Key("", "findings", "list (findings.Finding)", "collect", ("slipway ask",))
 LISTINGS = Key("", "listings", "list (findings.Listing)", "collect", ("slipway ask",))
+LAST_PLAN = Key("", "last_plan", "object (query.Query)", "route", ("route",))
+HOME_TEAM = Key(
+    "user:", "home_team", "string, the name of an agent that owns data", "route", ("route",)
+)
 REMEMBERED = Key("temp:", "remembered", "list of strings", "recall", ("route", "writer"))
 MEMORY_FAILED = Key("temp:", "memory_failed", "true", "recall", ("collect",))
 TOKEN = Key("temp:", "databricks_token", "string", "the front", ("specialists", "signed_in"))
@@ -39,15 +43,4 @@ APPROVED = Key("temp:", "approved", "string (approved.digest)", "specialist", ("
 PENDING = Key("", "pending", "object (approval.Pending), or null", "approve", ("approve",))
 LAST_RUN = Key("user:", "last_replan_run", "object (findings.Run)", "collect", ("route",))
 
-KEYS = (
-    SETTLED,
-    QUERIES,
-    FINDINGS,
-    LISTINGS,
-    REMEMBERED,
-    MEMORY_FAILED,
-    TOKEN,
-    APPROVED,
-    PENDING,
-    LAST_RUN,
-)
+KEYS = tuple(value for value in list(globals().values()) if isinstance(value, Key))

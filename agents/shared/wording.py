@@ -32,6 +32,12 @@ _EVERYWHERE = re.compile(
     r"worldwide|globally|the (?:whole )?world)\b",
     re.I,
 )
+_OVERVIEW = re.compile(
+    r"\bhow (?:is|are|was|were)\b(?=.{0,60}\b(?:doing|going|performing)\b)|"
+    r"\b(?:doing|going|performing)\b|\boverview\b|\bhow do we stand\b|\bkey figures\b|"
+    r"\bwie l(?:ä|ae)uft(?: es)?\b|\bvue d'ensemble\b",
+    re.I,
+)
 _COUNTED = "one two three four five six seven eight nine ten eleven twelve thirteen"
 _NUMBERS = {word: number for number, word in enumerate(_COUNTED.split(), 1)}
 _LAST = re.compile(
@@ -69,6 +75,7 @@ class Mentions:
     weeks: tuple[str, ...] = ()
     last_weeks: int = 0
     everywhere: bool = False
+    overview: bool = False
     spans: tuple[Span, ...] = field(default=(), repr=False)
 
 
@@ -95,7 +102,8 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
     grouped = list(_GROUPED.finditer(text))
     everywhere = list(_EVERYWHERE.finditer(text))
     weeks, last_weeks, periods = _period(text, catalog.year)
-    spans += [hit.span() for hit in (*grouped, *everywhere)] + periods
+    overview = list(_OVERVIEW.finditer(text))
+    spans += [hit.span() for hit in (*grouped, *everywhere, *overview)] + periods
     return Mentions(
         measures=tuple(names["measure"]),
         lists=tuple(names["list"]),
@@ -107,6 +115,7 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
         weeks=weeks,
         last_weeks=last_weeks,
         everywhere=bool(everywhere),
+        overview=bool(overview),
         spans=tuple(spans),
     )
 

@@ -243,3 +243,21 @@ def router(*facts: str) -> Router:
 def maria(platform: Platform) -> Router:
     """The router; memory holds where Maria works and that she wants euros."""
     return router("Works on Western Europe", "Prefers euros")
+
+
+@pytest.fixture
+def workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    """The local platform's Databricks, over HTTP; agents that start now know it."""
+    from services.emulator import jobs
+    from tests.agents.acting import databricks
+
+    with databricks(tmp_path / "workspace") as (url, made):
+        monkeypatch.setenv("DATABRICKS_HOST", url)
+        monkeypatch.setenv("DATABRICKS_REPLAN_JOB", str(jobs.JOB))
+        yield made
+
+
+@pytest.fixture
+def sam(workspace: Any, platform: Platform) -> Router:
+    """The router, over specialists that know the workspace."""
+    return router("Works on the Nordics")

@@ -9,7 +9,13 @@ import pytest
 from agents.shared import caller
 from tests.agents.conftest import KEY
 
-METHODS = {"async_create_session", "async_stream_query", "async_stream_decide", "self_report"}
+METHODS = {
+    "async_create_session",
+    "async_rewind",
+    "async_stream_query",
+    "async_stream_decide",
+    "self_report",
+}
 
 
 @pytest.fixture
@@ -41,6 +47,8 @@ async def test_it_refuses_who_does_not_say_who_asks(app: Any, statement: str, wo
     talk = {"session_id": "s1", **who}
     with pytest.raises(caller.CallerRefused, match=words):
         await app.async_create_session(**who)
+    with pytest.raises(caller.CallerRefused, match=words):
+        await app.async_rewind(invocation_id="i1", **talk)
     for events in (
         app.async_stream_query(message="spend?", **talk),
         app.async_stream_decide(decision="approve", invocation_id="i1", **talk),

@@ -122,7 +122,7 @@ def test_the_users_weeks_win() -> None:
     ("text", "words"),
     [
         ("What did we spend on Acme Ultra?", ["“Acme Ultra”", "Acme Pure", "Nordics"]),
-        ("How is Acme Pure doing?", ["media spend", "service level"]),
+        ("What about Acme Pure?", ["media spend", "service level"]),
         ("Spend except in the Nordics?", ["Nordics", "by region"]),
         ("hello", ["media spend"]),
     ],

@@ -10,6 +10,7 @@ from google.adk.memory.base_memory_service import SearchMemoryResponse
 from agents.shared.state import KEYS, LAST_RUN, PENDING
 from tests.agents.conftest import Platform, router
 
+TEAM = "I work in marketing."
 DECLARED = {key.name for key in KEYS}
 
 
@@ -29,6 +30,7 @@ async def test_what_is_declared_is_written(platform: Platform) -> None:
     async def fails(**_: Any) -> SearchMemoryResponse:
         raise ConnectionError
 
+    deltas += [event["actions"]["state_delta"] for event in (await asked.ask(TEAM)).events]
     asked.memory.search_memory = fails  # type: ignore[method-assign]
     deltas += [event["actions"]["state_delta"] for event in (await asked.ask("spend")).events]
     written = {key for delta in deltas for key in delta}
