@@ -213,6 +213,8 @@ class Environment(FileModel):
     """`offline`, or the name of a Gemini model."""
     memory: Literal["bank", "none"] = "bank"
     """`bank`: agents need a memory bank; `none`: they run without one."""
+    turns_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 120
+    """Turns that one person may have in a minute, for each instance of an engine (1 to 10000)."""
     name_prefix: Annotated[str, Field(pattern=r"^([a-z]([a-z0-9-]{0,8}[a-z0-9])?)?$")] = ""
     """Begins the names of all resources (at most 10 of `[a-z0-9-]`), so that two kits or two
     environments can share a project."""

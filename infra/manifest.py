@@ -37,7 +37,8 @@ RESERVED_NAMES = frozenset({"deployer", "promote", "rollback"})
 KIT_ENV = frozenset(
     {
         "AGENT_PLATFORM_ENDPOINT", "SLIPWAY_MODEL", "SLIPWAY_DATA", "SLIPWAY_MEMORY",
-        "SLIPWAY_RELEASE", "SLIPWAY_BUNDLE",
+        "SLIPWAY_RELEASE", "SLIPWAY_BUNDLE", "SLIPWAY_CONTROL_BUCKET", "SLIPWAY_STORAGE_ENDPOINT",
+        "SLIPWAY_TURNS_PER_MINUTE",
     }
 )  # fmt: skip
 

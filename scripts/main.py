@@ -34,6 +34,7 @@ COMMANDS = {
     "rollback": "scripts.rollback",
     "traffic": "scripts.traffic",
     "scale": "scripts.scale",
+    "switch": "scripts.switch",
     "history": "scripts.history",
     "logs": "scripts.logs",
     "release": "scripts.release",

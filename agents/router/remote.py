@@ -14,7 +14,7 @@ from google.adk.agents.remote_a2a_agent import RemoteA2aAgent
 from google.genai import types
 
 from agents.router.approval import action
-from agents.shared import caller, services, signed_in, state
+from agents.shared import caller, services, signed_in, state, tracing
 from agents.shared.query import Query, phrase
 from agents.shared.semantic import catalog
 from agents.shared.settings import required
@@ -58,7 +58,7 @@ def _specialist(name: str, engine_id: str, key: str, client: httpx.AsyncClient) 
             ctx.user_id, issuer=ROUTER, audience=name, key=key, approved=allowed
         )
         parameters.request_metadata = {caller.METADATA_KEY: statement}
-        headers = {"Authorization": await services.bearer()}
+        headers = {"Authorization": await services.bearer(), **tracing.headers()}
         if token := signed_in.token(ctx.session.state):
             headers[services.TOKEN_HEADER] = token
         parameters.client_call_context = _compat.ClientCallContext(service_parameters=headers)

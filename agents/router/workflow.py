@@ -36,6 +36,7 @@ from agents.shared.model import model
 from agents.shared.offline.llm import turn
 from agents.shared.offline.reading import read
 from agents.shared.offline.writing import write, write_brief
+from agents.shared.plugins import plugins
 from agents.shared.query import MAX_TEXT, REPLAN, Query, Reading
 from agents.shared.rounding import rounding
 from agents.shared.semantic import catalog
@@ -57,6 +58,7 @@ def build(app_name: str) -> App:
         events_compaction_config=EventsCompactionConfig(
             summarizer=Summary(), compaction_interval=INTERVAL, overlap_size=OVERLAP
         ),
+        plugins=plugins(remote.ROUTER),
     )
 
 

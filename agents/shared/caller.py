@@ -8,6 +8,8 @@ token, and the statement is for one specialist and one minute.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import time
 import uuid
 from collections.abc import Mapping
@@ -44,6 +46,11 @@ def signing_key() -> str:
             "add a longer version to the secret caller-signing-key, then slipway deploy ENV",
         )
     return key
+
+
+def derived_key(purpose: str) -> str:
+    """A key of its own for another purpose than statements. Raises as `signing_key`."""
+    return hmac.new(signing_key().encode(), purpose.encode(), hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True)

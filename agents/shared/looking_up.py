@@ -101,6 +101,11 @@ def _reply_with_what_was_found(llm_request: Any, **_: Any) -> Any:
     return _said(reply) if reply.final else None
 
 
+def failed(why: str) -> str:
+    """The whole answer that says why the data could not be read."""
+    return Reply(failure=why).model_dump_json()
+
+
 def _as_reply(tool: str, answer: dict[str, Any]) -> Reply:
     if tool == skills.LOAD:
         return Reply()

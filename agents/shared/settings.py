@@ -49,6 +49,18 @@ def optional(name: str) -> str:
     return os.environ.get(name, "").strip()
 
 
+def whole_number(name: str, otherwise: int) -> int:
+    """The value of an environment variable that is a positive number; `otherwise` when not set.
+
+    Raises:
+        SetupError: it is something else.
+    """
+    text = optional(name)
+    if text and not (text.isdigit() and int(text)):
+        raise SetupError(f"the environment variable {name} is {text!r}, no number", _DEPLOY)
+    return int(text) if text else otherwise
+
+
 def quiet() -> None:
     """Keeps ADK's note that its A2A support is experimental out of the log."""
     warnings.filterwarnings("ignore", r"\[EXPERIMENTAL\]", UserWarning)

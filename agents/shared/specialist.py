@@ -13,7 +13,8 @@ from typing import Any
 from a2a.types import AgentSkill
 from agentplatform.frameworks.a2a import A2aAgent, create_agent_card
 
-from agents.shared import caller, looking_up, self_report, services, state
+from agents.shared import caller, looking_up, self_report, services, state, tracing
+from agents.shared.plugins import plugins
 from agents.shared.semantic import catalog
 from agents.shared.settings import quiet
 
@@ -86,7 +87,7 @@ def _executor(name: str, description: str, folder: Path, acts: looking_up.Acts |
 
     quiet()
     agent = looking_up.agent(name, description, folder, acts)
-    app = App(name=name, root_agent=agent)
+    app = App(name=name, root_agent=agent, plugins=plugins(name, looking_up.failed))
     runner = Runner(app=app, session_service=InMemorySessionService())
     config = A2aAgentExecutorConfig(
         request_converter=_converter(name),
@@ -144,6 +145,7 @@ def _converter(name: str) -> Any:
         run.run_config.custom_metadata = {}
         run.run_config.max_llm_calls = MAX_MODEL_CALLS
         headers = (request.call_context.state if request.call_context else {}).get("headers", {})
+        tracing.take_up(headers)
         run.state_delta = {
             state.TOKEN.name: headers.get(services.TOKEN_HEADER, ""),
             state.APPROVED.name: who.approved,

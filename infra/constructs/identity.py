@@ -89,6 +89,8 @@ def table(agents: Mapping[str, AgentManifest], env: Environment) -> list[Binding
 def _agent(agent: AgentManifest, *, memory: bool) -> Iterator[Binding]:
     who = agent.name
     yield Binding(who, "roles/aiplatform.endpointUser", "project", "models.generateContent")
+    needs = "objects.get of the kill switch"
+    yield Binding(who, "roles/storage.objectViewer", "bucket/control", needs)
     if agent.app_name:
         needs = "sessions.create, sessions.get, sessions.appendEvent"
         yield Binding(who, "roles/aiplatform.sessionUser", f"engine/{who}", needs)

@@ -53,9 +53,10 @@ def wanted(
         InputError: the manifest refers to something that the descriptor does not have.
     """
     module, _, name = bundle.entrypoint.partition(":")
-    env = kit_env(target, bundle, release, manifest.name) | declared_env(
-        target, descriptor, manifest
-    )
+    env = kit_env(target, descriptor, bundle, release) | {
+        "SLIPWAY_DATA": target.environment.data.get(manifest.name, "sample")
+    }
+    env |= declared_env(target, descriptor, manifest)
     return {
         "agent_framework": bundle.framework,
         "class_methods": [dict(method) for method in bundle.class_methods],
@@ -87,16 +88,18 @@ def scaling(declared: Scaling) -> dict[str, Any]:
     }
 
 
-def kit_env(target: Target, bundle: Bundle, release: str, agent: str) -> dict[str, str]:
+def kit_env(target: Target, descriptor: Descriptor, bundle: Bundle, release: str) -> dict[str, str]:
     """What every engine is told."""
     environment = target.environment
     return {
         "AGENT_PLATFORM_ENDPOINT": target.endpoints.agent_runtime,
         "SLIPWAY_MODEL": environment.model,
-        "SLIPWAY_DATA": environment.data.get(agent, "sample"),
         "SLIPWAY_MEMORY": environment.memory,
         "SLIPWAY_RELEASE": release,
         "SLIPWAY_BUNDLE": bundle.digest,
+        "SLIPWAY_CONTROL_BUCKET": descriptor.buckets.control,
+        "SLIPWAY_STORAGE_ENDPOINT": target.endpoints.storage,
+        "SLIPWAY_TURNS_PER_MINUTE": str(environment.turns_per_minute),
     }
 
 

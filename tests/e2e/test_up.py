@@ -121,6 +121,17 @@ def test_the_secret_is_nowhere_but_in_secret_manager(up: Any, slipway: Slipway) 
     assert secret.decode() not in json.dumps(slipway.json("status"))
 
 
+def test_an_agent_is_switched_off_without_a_deployment(up: Any, slipway: Slipway) -> None:
+    question = ("ask", "local", "Acme Pure spend", "--user", "lee")
+    try:
+        assert slipway.run("switch", "local", "--off", "router", "--say", "Closed.").returncode == 0
+        # A running instance looks every 15 seconds.
+        assert wait_until(lambda: slipway.json(*question)["answer"] == "Closed.", 20)
+    finally:
+        assert slipway.run("switch", "local", "--on", "router").returncode == 0
+    assert wait_until(lambda: slipway.json(*question)["answer"] != "Closed.", 20)
+
+
 CANARY = "local-user-canary-6d1f"
 
 

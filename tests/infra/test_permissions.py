@@ -49,10 +49,10 @@ DEPLOYER = {
 MAY = {
     "router": {
         "read an engine", "ask marketing", "keep a conversation", "list memories",
-        "make memories", "purge memories", "read a secret",
+        "make memories", "purge memories", "read a secret", "read a record",
     },
-    "marketing": {"read a secret"},
-    "supply": {"read a secret"},
+    "marketing": {"read a secret", "read a record"},
+    "supply": {"read a secret", "read a record"},
     "deployer": DEPLOYER,
     "promote": DEPLOYER,
     "rollback": DEPLOYER,
