@@ -30,6 +30,7 @@ LOCAL_TOKEN = "local-user-{user}"
 )
 @click.option("--approve", metavar="TURN", help="Approve what this turn of the session asks.")
 @click.option("--reject", metavar="TURN", help="Reject it.")
+@click.option("--resume", is_flag=True, help="Go on with the session's last turn: it broke off.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1),
@@ -48,6 +49,7 @@ def command(
     session: str | None,
     approve: str | None,
     reject: str | None,
+    resume: bool,
     timeout: float,
     as_json: bool,
 ) -> None:
@@ -65,7 +67,7 @@ def command(
     from services.conversation import Conversation
     from services.release.target import read_descriptor
 
-    _check(question, user, session, approve, reject)
+    _check(user, session, question=question, approve=approve, reject=reject, resume=resume)
     environment = settings.load(root, env, platform)
     front = manifest.front(manifest.load_all(root))
     target = connect(root, environment)
@@ -78,6 +80,9 @@ def command(
         if turn:
             wanted: Literal["approve", "reject"] = "approve" if approve else "reject"
             answer = conversation.decide(wanted, session=str(session), invocation=turn, **given)
+        elif resume:
+            last = conversation.last_turn(user, str(session))
+            answer = conversation.resume(last, session=str(session), **given)
         else:
             answer = conversation.ask(str(question), session=session, **given)
         if answer.approval and not as_json and sys.stdin.isatty():
@@ -85,9 +90,8 @@ def command(
     _show(answer, env, user, as_json=as_json)
 
 
-def _check(
-    question: str | None, user: str, session: str | None, approve: str | None, reject: str | None
-) -> None:
+def _check(user: str, session: str | None, **ways: object) -> None:
+    """One way to go on, and what it needs."""
     from infra.errors import InputError
 
     usage = "slipway ask ENV QUESTION --user NAME"
@@ -95,14 +99,15 @@ def _check(
         raise InputError(
             "memories belong to a person, and this is nobody's name", where="--user", fix=usage
         )
-    if sum(given is not None for given in (question, approve, reject)) != 1:
+    given = [way for way, value in ways.items() if value]
+    if len(given) != 1:
         fix = f"{usage}; or: slipway ask ENV --user NAME --session ID --approve TURN"
-        raise InputError("give a question, --approve or --reject", where="slipway ask", fix=fix)
-    if question is None and session is None:
+        raise InputError("give one: a question, --approve, --reject or --resume", fix=fix)
+    if given != ["question"] and session is None:
         raise InputError(
-            "a decision belongs to a conversation",
-            where="--approve" if approve else "--reject",
-            fix="take the whole command that the question was printed with",
+            "this goes on with a conversation",
+            where=f"--{given[0]}",
+            fix="give --session, as `slipway ask` printed it",
         )
 
 

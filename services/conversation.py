@@ -126,6 +126,42 @@ class Conversation:
             )
             return self._answer(self._collected(events, session), seconds)
 
+    def resume(
+        self,
+        turn: str,
+        *,
+        user: str,
+        session: str,
+        token: str = "",
+        seconds: float = ANSWER_SECONDS,
+    ) -> Answer:
+        """Goes on with a turn that broke off, such as by the end of its agent's process."""
+        with self._calling():
+            self._check_session(session, user)
+            events = self._method("async_stream_resume")(
+                user_id=user,
+                session_id=session,
+                invocation_id=turn,
+                caller=self._statement(user),
+                token=token,
+            )
+            return self._answer(self._collected(events, session), seconds)
+
+    def last_turn(self, user: str, session: str) -> str:
+        """The conversation's newest turn.
+
+        Raises:
+            RemoteError: nobody has asked anything in it.
+        """
+        with self._calling():
+            self._check_session(session, user)
+            name = f"{self._engine}/sessions/{session}"
+            turns = [str(e.invocation_id) for e in self._client.sessions.events.list(name=name)]
+        if not turns:
+            fix = "ask a question"
+            raise RemoteError("nothing was asked in this conversation", where=session, fix=fix)
+        return turns[-1]
+
     def undo(self, turn: str, *, user: str, session: str) -> dict[str, Any]:
         """Undoes a turn of a conversation and all after it: `undone` turns, and what `stays`.
 

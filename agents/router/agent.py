@@ -98,6 +98,30 @@ class RouterApp(AdkApp):
         ):
             yield event
 
+    async def async_stream_resume(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        invocation_id: str,
+        caller: str = "",
+        token: str = "",
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Goes on with a turn that broke off; what it has done is not done again.
+
+        Args, and what it raises: as `async_stream_decide`.
+        """
+        from agentplatform._genai._runtimes_utils import dump_event_for_json
+
+        self._check(user_id, caller)
+        async for event in self._tmpl_attrs["runner"].run_async(
+            user_id=user_id,
+            session_id=session_id,
+            invocation_id=invocation_id,
+            state_delta={state.TOKEN.name: token},
+        ):
+            yield dump_event_for_json(event)
+
     async def async_rewind(
         self, *, user_id: str, session_id: str, invocation_id: str, caller: str = ""
     ) -> dict[str, Any]:
@@ -124,7 +148,7 @@ class RouterApp(AdkApp):
         """Those that check who asks, and the report."""
         return {
             "async": ["async_create_session", "async_rewind", self_report.METHOD],
-            "async_stream": ["async_stream_query", "async_stream_decide"],
+            "async_stream": ["async_stream_query", "async_stream_decide", "async_stream_resume"],
         }
 
     def _check(self, user: str, statement: str) -> None:

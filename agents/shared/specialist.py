@@ -10,7 +10,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from a2a.types import AgentSkill
+from a2a.types import AgentInterface, AgentSkill
+from a2a.utils.constants import TransportProtocol
 from agentplatform.frameworks.a2a import A2aAgent, create_agent_card
 
 from agents.shared import caller, looking_up, self_report, services, state, tracing
@@ -18,6 +19,8 @@ from agents.shared.plugins import plugins
 from agents.shared.semantic import catalog
 from agents.shared.settings import quiet
 
+OLDER = "0.3"
+"""The A2A version that is spoken beside the newest one."""
 MAX_MODEL_CALLS = 6
 KEPT_TASKS = 100
 """A caller may look at its task for a while; the SDK's own store keeps every task for ever."""
@@ -25,6 +28,13 @@ KEPT_TASKS = 100
 
 class Specialist(A2aAgent):
     """An A2aAgent that can be asked what it runs from."""
+
+    def set_up(self) -> None:
+        """Raises SetupError when the environment is not complete."""
+        super().set_up()
+        newest, *others = self.agent_card.supported_interfaces
+        for interface in others:
+            interface.url = newest.url
 
     async def self_report(self, question: str = "") -> dict[str, Any]:
         """Which files this process runs from, and its answer to a question that leaves no trace."""
@@ -63,6 +73,10 @@ def specialist(
         description=description,
         skills=skills,
         default_output_modes=["application/json"],
+    )
+    # Before set_up nobody knows where; there the SDK says it of the first one.
+    card.supported_interfaces.append(
+        AgentInterface(protocol_binding=TransportProtocol.HTTP_JSON, protocol_version=OLDER)
     )
     return Specialist(
         agent_card=card,

@@ -134,7 +134,9 @@ def served(name: str) -> Any:
     from agents.marketing import agent as marketing
     from agents.supply import agent as supply
 
-    app = {"marketing": marketing.app, "supply": supply.app}[name].clone()
+    original = {"marketing": marketing.app, "supply": supply.app}[name]
+    app: Any = original.clone()
+    app.__class__ = type(original)  # the template's clone is the template's
     app.set_up()
     return app
 

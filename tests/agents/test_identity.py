@@ -14,6 +14,7 @@ METHODS = {
     "async_rewind",
     "async_stream_query",
     "async_stream_decide",
+    "async_stream_resume",
     "self_report",
 }
 
@@ -52,6 +53,7 @@ async def test_it_refuses_who_does_not_say_who_asks(app: Any, statement: str, wo
     for events in (
         app.async_stream_query(message="spend?", **talk),
         app.async_stream_decide(decision="approve", invocation_id="i1", **talk),
+        app.async_stream_resume(invocation_id="i1", **talk),
     ):
         with pytest.raises(caller.CallerRefused, match=words):
             await anext(events)
