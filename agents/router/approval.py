@@ -69,7 +69,7 @@ def _ask(ctx: Any, interrupt: str, query: Query) -> RequestInput:
         queries=ctx.state[state.QUERIES.name],
         expires=int(time.time()) + LIFETIME_SECONDS,
     )
-    ctx.state[state.PENDING.name] = made.model_dump(mode="json")
+    ctx.state[state.PENDING.name] = made.model_dump(mode="json", exclude_defaults=True)
     return RequestInput(
         interrupt_id=interrupt,
         message=f"{_sentence(query)} Approve?",
@@ -84,7 +84,7 @@ def _decided(ctx: Any, interrupt: str, said: Any) -> None:
     refusal = _refusal(said, pending, interrupt)
     go_on = pending is not None and not refusal
     settled = Settled(query=pending.query) if pending and go_on else Settled(say=refusal)
-    ctx.state[state.SETTLED.name] = settled.model_dump(mode="json")
+    ctx.state[state.SETTLED.name] = settled.model_dump(mode="json", exclude_defaults=True)
     ctx.state[state.QUERIES.name] = pending.queries if pending and go_on else {}
 
 

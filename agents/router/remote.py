@@ -72,7 +72,12 @@ def _specialist(name: str, engine_id: str, key: str, client: httpx.AsyncClient) 
     def ask(ctx: Any, _agent: str, _convert: Any) -> tuple[list[Any], None]:
         """Sends only the request: no history, nothing of the user's own words."""
         query = Query.model_validate(ctx.session.state[state.QUERIES.name][name])
-        text = json.dumps({"question": phrase(query), "request": query.model_dump(mode="json")})
+        text = json.dumps(
+            {
+                "question": phrase(query),
+                "request": query.model_dump(mode="json", exclude_defaults=True),
+            }
+        )
         return [_compat.make_text_part(text)], None
 
     return _Specialist(

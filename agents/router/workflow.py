@@ -66,7 +66,7 @@ def _extract() -> Agent:
     text = prompts.extract(catalog())
     return Agent(
         name="extract",
-        model=model(lambda asked: read(asked.text).model_dump_json()),
+        model=model(lambda asked: read(asked.text).model_dump_json(exclude_defaults=True)),
         instruction=lambda _: text,
         tools=[Recall(), History()],
         generate_content_config=types.GenerateContentConfig(
@@ -103,12 +103,14 @@ def route(ctx: Any, node_input: str) -> str:
     if settled.home_team:
         ctx.state[state.HOME_TEAM.name] = settled.home_team
     if settled.query and (settled.query.measures or settled.query.lists):
-        ctx.state[state.LAST_PLAN.name] = settled.query.model_dump(mode="json")
+        ctx.state[state.LAST_PLAN.name] = settled.query.model_dump(
+            mode="json", exclude_defaults=True
+        )
     if settled.status:
         settled = _status(ctx.state.get(state.LAST_RUN.name))
     if settled.query and settled.query.replan:
         settled = _named(settled, ctx.invocation_id)
-    ctx.state[state.SETTLED.name] = settled.model_dump(mode="json")
+    ctx.state[state.SETTLED.name] = settled.model_dump(mode="json", exclude_defaults=True)
     ctx.state[state.QUERIES.name] = _shares(settled.query) if settled.query else {}
     return "settled"
 
@@ -162,7 +164,7 @@ def _shares(query: Query) -> dict[str, Any]:
                 "measures": tuple(k for k in query.measures if k in names.owned(owner)),
                 "lists": tuple(k for k in query.lists if k in names.lists_of(owner)),
             }
-        ).model_dump(mode="json")
+        ).model_dump(mode="json", exclude_defaults=True)
         for owner in owners
     }
 
@@ -178,11 +180,15 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
         missing += [problem] if problem else []
     findings = tuple(finding for reply in replies for finding in reply.findings)
     listings = tuple(listing for reply in replies for listing in reply.listings)
-    ctx.state[state.FINDINGS.name] = [finding.model_dump(mode="json") for finding in findings]
+    ctx.state[state.FINDINGS.name] = [
+        finding.model_dump(mode="json", exclude_defaults=True) for finding in findings
+    ]
     run = next((reply.run for reply in replies if reply.run), None)
     if run is not None:
-        ctx.state[state.LAST_RUN.name] = run.model_dump(mode="json")
-    ctx.state[state.LISTINGS.name] = [listing.model_dump(mode="json") for listing in listings]
+        ctx.state[state.LAST_RUN.name] = run.model_dump(mode="json", exclude_defaults=True)
+    ctx.state[state.LISTINGS.name] = [
+        listing.model_dump(mode="json", exclude_defaults=True) for listing in listings
+    ]
     if settled.query is None:
         return settled.say
     brief = Brief(
@@ -196,12 +202,12 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
         missing=tuple(missing),
         rounding=rounding(" ".join([*recall.facts(ctx.state), _question(ctx)])),
     )
-    return brief.model_dump_json()
+    return brief.model_dump_json(exclude_defaults=True)
 
 
 def _say_what_is_settled(callback_context: Any, **_: Any) -> LlmResponse | None:
     """Before the writer's model is asked: a sentence that code has settled on is said as it is."""
-    say = callback_context.state[state.SETTLED.name]["say"]
+    say = callback_context.state[state.SETTLED.name].get("say")
     return LlmResponse(content=types.ModelContent(say)) if say else None
 
 
@@ -209,7 +215,9 @@ def _not_read(llm_request: Any, error: Exception, **_: Any) -> LlmResponse:
     """The model failed: the rules read the message."""
     LOG.error("extract's model failed, the rules read instead: %s", error)
     text = turn(llm_request.contents).text
-    return LlmResponse(content=types.ModelContent(read(text).model_dump_json()))
+    return LlmResponse(
+        content=types.ModelContent(read(text).model_dump_json(exclude_defaults=True))
+    )
 
 
 def _write_by_rule(llm_request: Any, error: Exception, **_: Any) -> LlmResponse:

@@ -143,5 +143,5 @@ def _said(reply: Reply) -> Any:
     from google.adk.models import LlmResponse
     from google.genai import types
 
-    text = json.dumps(reply.model_dump(mode="json"), ensure_ascii=False)
+    text = json.dumps(reply.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
     return LlmResponse(content=types.ModelContent(text))

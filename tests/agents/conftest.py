@@ -7,10 +7,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import uvicorn
 from cryptography.hazmat.primitives import serialization
@@ -66,6 +68,8 @@ class Platform:
     endpoint: str
     headers: list[dict[str, str]] = field(default_factory=list)
     """Of each A2A request, in lower case."""
+    paths: list[str] = field(default_factory=list)
+    """Of each A2A request, and of each request of `own-card`."""
     gemini: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     """Answers `generateContent`: from the request's body, the content of the answer."""
 
@@ -79,14 +83,21 @@ def platform(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Platform]:
     """Both specialists, set up and served; the environment points to them."""
+    with serving(monkeypatch, tmp_path, getattr(request, "param", {})) as found:
+        yield found
+
+
+@contextmanager
+def serving(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, variables: dict[str, str]
+) -> Iterator[Platform]:
+    """The same for whoever is no test; `variables` are laid over the environment."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     found = Platform(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    for name, value in environment(found.endpoint).items():
+    for name, value in (environment(found.endpoint) | variables).items():
         monkeypatch.setenv(name, value)
-    for name, value in getattr(request, "param", {}).items():
-        monkeypatch.setenv(name, value)
-    credentials(monkeypatch, tmp_path, f"{found.endpoint}/token")
+    credentials(monkeypatch, folder, f"{found.endpoint}/token")
     server = uvicorn.Server(uvicorn.Config(_app(found), log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
@@ -108,9 +119,20 @@ def _app(platform: Platform) -> Starlette:
         content = platform.gemini(await request.json())
         return JSONResponse({"candidates": [{"content": {"role": "model", **content}}]})
 
+    async def card(request: Request) -> Response:
+        """A specialist's card, whose address is this server's."""
+        agent = request.path_params["agent"]
+        async with httpx.AsyncClient() as client:
+            body = (await client.get(f"{platform.a2a(agent)}/card")).json()
+        for interface in body["supportedInterfaces"]:
+            interface["url"] = platform.a2a(agent)
+        platform.paths.append(request.url.path)
+        return JSONResponse(body | {"url": platform.a2a(agent)})
+
     models = f"/v1beta1/{PARENT}/publishers/google/models/{{model}}"
     routes: list[Any] = [
         Route("/token", token, methods=["POST"]),
+        Route("/{agent}/own-card", card),
         Route(f"{models}:generateContent", generate, methods=["POST"]),
     ]
     for name, engine in ENGINES.items():
@@ -124,6 +146,7 @@ def _app(platform: Platform) -> Starlette:
         if "/a2a/" in scope.get("path", ""):
             raw = {name.decode(): value.decode() for name, value in scope["headers"]}
             platform.headers.append(raw)
+            platform.paths += [] if scope["path"].endswith("/card") else [scope["path"]]
         await app(scope, receive, send)
 
     return recording  # type: ignore[return-value]  # an ASGI application is any such function
