@@ -92,7 +92,7 @@ def route(ctx: Any, node_input: str) -> str:
     """Settles what is asked, and writes down what each specialist is to be asked."""
     settled = settle(
         _parsed(node_input),
-        _question(ctx),
+        guard.unsteered(_question(ctx)),
         "\n".join(recall.facts(ctx.state)),
         catalog(),
         last=_last_plan(ctx.state),

@@ -17,7 +17,7 @@ from agentplatform.frameworks.a2a import A2aAgent, create_agent_card
 from agents.shared import caller, looking_up, self_report, services, state, tracing
 from agents.shared.plugins import plugins
 from agents.shared.semantic import catalog
-from agents.shared.settings import quiet
+from agents.shared.settings import quiet, required
 
 OLDER = "0.3"
 """The A2A version that is spoken beside the newest one."""
@@ -31,8 +31,10 @@ class Specialist(A2aAgent):
 
     def set_up(self) -> None:
         """Raises SetupError when the environment is not complete."""
-        super().set_up()
         newest, *others = self.agent_card.supported_interfaces
+        for interface in others:  # the SDK looks at them before it knows its own address
+            interface.url = services.a2a_url(required("GOOGLE_CLOUD_AGENT_ENGINE_ID"))
+        super().set_up()
         for interface in others:
             interface.url = newest.url
 

@@ -30,6 +30,14 @@ def inspect(text: str) -> list[Found]:
     return sorted(found, key=lambda hit: (hit.start, hit.end))
 
 
+def unsteered(text: str) -> str:
+    """A text without the sentences that redefine a term or steer later answers."""
+    sentences = _SENTENCE.split(text)
+    if len(sentences) == 1:
+        return text
+    return " ".join(s for s in sentences if not any(steering.find(visible(s))))
+
+
 def kept(text: str) -> str:
     """The sentences of a text that may be remembered, without markup; "" when none may."""
     sentences = _SENTENCE.split(visible(_TAG.sub(" ", text)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from agents.shared import guard
 from agents.shared.query import MAX_TEXT, Reading, listed
 from agents.shared.semantic import Catalog, catalog
 from agents.shared.wording import Mentions, mentions, without
@@ -50,7 +51,12 @@ one or our out over paid pay please product products put quick quickly region re
 right round rounded s see show some still sum tell than thank thanks that that's the their them
 then there these they this those thousand thousands to today total totals turn under up us use
 value values was way we we'd we've week weeks well went were what what's when where which while
-who will with within work worst would you your
+who will with within work worst would you your often how
+als am an auf bei bitte das dem den der des die dies diese ein eine es für gab gib haben hat hatten
+ich im in ist mir mit nach pro sind uns und unser unsere unserer viel viele vom von war waren was
+welche welcher wie wir wo wurde wurden zeig zeige zu zum zur
+à au aux avec avons ce combien dans de des du en est et il la le les montre nous on par pour quel
+quelle quelles quels sont sur un une était
 """
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:['&.-][^\W_]+)*|[%#]", re.U)
@@ -63,7 +69,7 @@ def read(text: str, names: Catalog | None = None) -> Reading:
     names = names or catalog()
     if _SQL.match(text) and names.owners_of_sql(text):
         return Reading(intent="answer", sql=text.strip().rstrip(";"))
-    text = text.replace("’", "'")
+    text = guard.unsteered(text.replace("’", "'"))
     if _STATUS.search(text):
         return Reading(intent="status")
     if _REPLAN.search(text):
