@@ -125,6 +125,8 @@ class AgentManifest(FileModel):
     """The agent's former name: its engine is kept (Terraform's `moved`) instead of made anew."""
     app_name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")] | None = None
     """The ADK app's name, for the one agent people talk to; with the user, the memory scope."""
+    calls_all: bool = False
+    """Whether it is given the engine ID of every other agent, as NAME_ENGINE_ID."""
     uses_memory: bool = False
     """Whether the agent's account may read and write the memory bank."""
     env: dict[EnvName, EnvValue] = Field(default_factory=dict)
@@ -175,6 +177,14 @@ def load_all(root: Path) -> dict[str, AgentManifest]:
         if folder.name == "shared" or folder.name.startswith(("_", ".")):
             continue
         manifests[folder.name] = load(root, folder.name)
+    for name, manifest in manifests.items():
+        if manifest.calls_all:
+            others = {
+                f"{other.upper()}_ENGINE_ID": EngineRef(engine=other)
+                for other in manifests
+                if other != name
+            }
+            manifests[name] = manifest.model_copy(update={"env": others | manifest.env})
     if not manifests:
         raise InputError(
             "there is no agent",

@@ -25,6 +25,7 @@ COMMANDS = {
     "status": "scripts.status",
     "down": "scripts.down",
     "env": "scripts.env",
+    "agent": "scripts.agent",
     "infra": "scripts.infra",
     "secret": "scripts.secret",
     "package": "scripts.package",

@@ -14,8 +14,10 @@ find_python() {
 }
 
 make_venv() {
+    # What one agent needs beside what all have; see scripts/lock.
+    own="$(find agents -mindepth 2 -maxdepth 2 -name requirements.lock | sort)"
     # The path is part of the stamp: a venv does not survive being moved.
-    wanted="$(pwd) $(cat requirements.lock pyproject.toml | cksum)"
+    wanted="$(pwd) $(cat requirements.lock pyproject.toml $own | cksum)"
     if [ "$(cat .venv/stamp 2>/dev/null)" = "$wanted" ] && .venv/bin/python -c '' 2>/dev/null; then
         return
     fi
@@ -24,6 +26,9 @@ make_venv() {
     rm -f .venv/stamp
     "$python" -m venv --clear .venv
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+    for lock in $own; do
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+    done
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
     echo "$wanted" > .venv/stamp
 }

@@ -60,8 +60,8 @@ def test_arguments(run: Run, checkout: Path, args: tuple[str, ...], what: str, f
             "the folder is called 'router'",
         ),
         (ROUTER, "uses_memory", "use_memory", str(ROUTER), "did you mean 'uses_memory'"),
-        (ROUTER, 'engine = "supply"', 'engine = "suply"', str(ROUTER), "no such agent"),
-        (ROUTER, "SUPPLY_ENGINE_ID", "GOOGLE_CLOUD_PROJECT", str(ROUTER), "set by Agent Runtime"),
+        (ROUTER, '{ memory_bank = "id" }', '{ engine = "suply" }', str(ROUTER), "no such agent"),
+        (ROUTER, "MEMORY_BANK_ID", "GOOGLE_CLOUD_PROJECT", str(ROUTER), "set by Agent Runtime"),
     ],
 )
 def test_files(
