@@ -33,11 +33,13 @@ class MemoryBankEntry(_Model):
 
 
 class Buckets(_Model):
-    """Bucket names: immutable releases, the deployer's records, Terraform's policy."""
+    """Bucket names: immutable releases, the deployer's records, Terraform's policy, and files that
+    people asked for ("" in an environment that was applied before there were any)."""
 
     releases: str
     control: str
     policy: str
+    artifacts: str = ""
 
 
 class Descriptor(_Model):

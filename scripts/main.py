@@ -22,6 +22,7 @@ COMMANDS = {
     "up": "scripts.up",
     "ask": "scripts.ask",
     "undo": "scripts.undo",
+    "file": "scripts.file",
     "status": "scripts.status",
     "down": "scripts.down",
     "env": "scripts.env",

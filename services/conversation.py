@@ -182,6 +182,27 @@ class Conversation:
             raise RemoteError(str(problem), where=session, fix=fix)
         return found
 
+    def file(self, name: str, *, user: str, session: str, version: int | None = None) -> str:
+        """The text of a file that an answer was saved as.
+
+        Raises:
+            RemoteError: also when the conversation has no such file.
+        """
+        with self._calling():
+            self._check_session(session, user)
+            work = self._method("async_get_file")(
+                name=name,
+                user_id=user,
+                session_id=session,
+                version=version,
+                caller=self._statement(user),
+            )
+            found: dict[str, Any] = self._run(work)
+        if problem := found.get("problem"):
+            fix = "the answer named the file and its version"
+            raise RemoteError(str(problem), where=session, fix=fix)
+        return str(found["text"])
+
     def _answer(self, work: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
         try:
             return self._run(asyncio.wait_for(work, seconds))

@@ -138,6 +138,35 @@ class RouterApp(AdkApp):
         except NotUndone as error:
             return {"problem": str(error)}
 
+    async def async_get_file(
+        self,
+        *,
+        name: str,
+        user_id: str,
+        session_id: str,
+        version: int | None = None,
+        caller: str = "",
+    ) -> dict[str, Any]:
+        """A file that an answer was saved as. Raises as `async_create_session`.
+
+        Args:
+            version: from 1; None for the newest.
+
+        Returns:
+            `text`, or `problem` when the conversation has no such file.
+        """
+        self._check(user_id, caller)
+        part = await self._tmpl_attrs["artifact_service"].load_artifact(
+            app_name=APP_NAME,
+            user_id=user_id,
+            session_id=session_id,
+            filename=name,
+            version=None if version is None else version - 1,
+        )
+        if part is None or part.inline_data is None:
+            return {"problem": f"the conversation has no file {name}"}
+        return {"text": part.inline_data.data.decode()}
+
     async def self_report(self, question: str = "") -> dict[str, Any]:
         """Which files this process runs from, and its answer to a question that leaves no trace."""
         from agents.router.workflow import build
@@ -147,7 +176,7 @@ class RouterApp(AdkApp):
     def register_operations(self) -> dict[str, list[str]]:
         """Those that check who asks, and the report."""
         return {
-            "async": ["async_create_session", "async_rewind", self_report.METHOD],
+            "async": ["async_create_session", "async_rewind", "async_get_file", self_report.METHOD],
             "async_stream": ["async_stream_query", "async_stream_decide", "async_stream_resume"],
         }
 
@@ -173,5 +202,6 @@ app = RouterApp(
     # Its place is taken at set_up; importing must not need an environment.
     app=App(name=APP_NAME, root_agent=BaseAgent(name="router")),
     session_service_builder=services.sessions,
+    artifact_service_builder=services.artifacts,
     memory_service_builder=services.memory,
 )

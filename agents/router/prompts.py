@@ -49,6 +49,7 @@ their values, from_memory, and what is missing.
 - If from_memory names the regions or the currency, say that you took them because the user usually
   asks for them.
 - If a rate is not 1, say that the amounts use a fixed sample rate, and which.
+- If file is given, say under which name and version it is saved.
 - Notes are definitions: say them word for word.
 - Listings: one line a row, at most 20; say so when there are more.
 - Grouped findings: one line a group. No value: say that there is no data for it.

@@ -97,6 +97,7 @@ def settle(
         last_weeks=said.last_weeks or (0 if said.weeks else reading.last_weeks),
         group_by=said.group_by or reading.group_by,
         currency=currency,
+        csv=said.csv,
     )
     filled: list[Filled] = ["regions"] if remembered_region else []
     filled += ["currency"] if remembered_currency else []
@@ -112,7 +113,7 @@ def _completed(
     if said.overview:
         owners = [home_team] if home_team in names.agents else names.agents
         return reading.model_copy(update={"measures": names.headlines(owners)})
-    goes_on = said.brands or said.regions or said.weeks or said.last_weeks
+    goes_on = said.csv or said.brands or said.regions or said.weeks or said.last_weeks
     if last is None or not (goes_on or said.group_by or said.everywhere or said.currencies):
         return reading
     period = said.weeks or said.last_weeks

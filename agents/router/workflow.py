@@ -22,7 +22,7 @@ from google.adk.workflow import START, JoinNode, Workflow
 from google.genai import types
 from pydantic import ValidationError
 
-from agents.router import prompts, recall, remote
+from agents.router import prompts, recall, remote, table
 from agents.router.approval import approve
 from agents.router.checked import Checked
 from agents.router.history import INTERVAL, OVERLAP, History, Summary
@@ -169,7 +169,7 @@ def _shares(query: Query) -> dict[str, Any]:
     }
 
 
-def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
+async def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
     """Keeps what answers the query, and says what is missing."""
     settled = Settled.model_validate(ctx.state[state.SETTLED.name])
     replies: list[Reply] = []
@@ -202,7 +202,26 @@ def collect(ctx: Any, node_input: Mapping[str, Any]) -> str:
         missing=tuple(missing),
         rounding=rounding(" ".join([*recall.facts(ctx.state), _question(ctx)])),
     )
+    if settled.query.csv:
+        brief = await _as_a_file(ctx, brief)
     return brief.model_dump_json(exclude_defaults=True)
+
+
+async def _as_a_file(ctx: Any, brief: Brief) -> Brief:
+    """Saves the table; only its name is in state and in the brief."""
+    text, name = table.table(brief), table.name(brief)
+    if not text:
+        return brief
+    part = types.Part.from_bytes(data=text.encode(), mime_type=table.MIME)
+    try:
+        version = await ctx.save_artifact(name, part)
+    except Exception as error:  # noqa: BLE001 - whatever storage raises, the answer must come
+        LOG.error("a file could not be saved: %s", type(error).__name__)
+        told = "It could not be saved as a file"
+        return brief.model_copy(update={"missing": (*brief.missing, told)})
+    ctx.state[state.FILE.name] = name
+    # ADK counts versions from 0, people from 1.
+    return brief.model_copy(update={"file": f"{name}, version {version + 1}"})
 
 
 def _say_what_is_settled(callback_context: Any, **_: Any) -> LlmResponse | None:

@@ -25,5 +25,7 @@ class Brief(BaseModel):
     listings: tuple[Listing, ...] = ()
     notes: tuple[str, ...] = ()
     run: Run | None = None
+    file: str = ""
+    """The name and version of the file that holds what was found."""
     missing: tuple[str, ...] = ()
     rounding: Rounding = Rounding()

@@ -130,7 +130,7 @@ def _shown(brief: Brief) -> Iterable[float]:
         cells = [cell for row in listing.rows for cell in row if cell is not None]
         yield from (float(cell) for cell in cells if not isinstance(cell, str))
         yield from _said([cell for cell in cells if isinstance(cell, str)])
-    yield from _said(brief.notes)
+    yield from _said([*brief.notes, brief.file])
     if brief.run is not None:
         yield float(brief.run.run_id)
     if any(finding.rate not in (None, 1) for finding in brief.findings):

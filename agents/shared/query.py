@@ -23,8 +23,8 @@ class Query(BaseModel):
 
     `weeks` are ISO weeks (`2026-W36`); `last_weeks` asks for the newest so many weeks of the data.
     `sql` is one SELECT, which the filters do not touch. `explain`: not the numbers are wanted, but
-    how the measures are defined. `replan`: supply is to be planned anew for the regions and brands,
-    as the person approved in `invocation`. `run_id`: how such a run goes.
+    how the measures are defined. `csv`: as a file. `replan`: supply is to be planned anew for the
+    regions and brands, as the person approved in `invocation`. `run_id`: how such a run goes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,6 +33,7 @@ class Query(BaseModel):
     lists: tuple[str, ...] = ()
     sql: str = ""
     explain: bool = False
+    csv: bool = False
     replan: bool = False
     run_id: int = 0
     invocation: str = ""

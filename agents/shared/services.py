@@ -10,13 +10,15 @@ import asyncio
 import threading
 import weakref
 from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from agents.shared.settings import chosen, required
+from agents.shared.settings import chosen, optional, required
 
 if TYPE_CHECKING:
+    from google.adk.artifacts import BaseArtifactService
     from google.adk.memory import BaseMemoryService
     from google.adk.sessions import BaseSessionService
 
@@ -59,6 +61,34 @@ def sessions() -> BaseSessionService:
         required("GOOGLE_CLOUD_AGENT_ENGINE_LOCATION"),
         required("GOOGLE_CLOUD_AGENT_ENGINE_ID"),
     )
+
+
+def artifacts() -> BaseArtifactService:
+    """Files that people asked for, in the environment's bucket; in memory where it has none."""
+    from google.adk.artifacts import GcsArtifactService, InMemoryArtifactService
+
+    bucket, base = optional("SLIPWAY_ARTIFACTS_BUCKET"), optional("SLIPWAY_STORAGE_ENDPOINT")
+    if not bucket:
+        return InMemoryArtifactService()
+
+    class Artifacts(GcsArtifactService):
+        """ADK's service, whose client is made for the first file: most turns ask for none."""
+
+        def __init__(self) -> None:
+            self.bucket_name = bucket
+
+        @cached_property
+        def storage_client(self) -> Any:
+            from google.cloud import storage
+
+            project = required("GOOGLE_CLOUD_PROJECT")
+            return storage.Client(project=project, client_options={"api_endpoint": base})
+
+        @cached_property
+        def bucket(self) -> Any:
+            return self.storage_client.bucket(self.bucket_name)
+
+    return Artifacts()
 
 
 def memory() -> BaseMemoryService:

@@ -36,6 +36,7 @@ LAST_PLAN = Key("", "last_plan", "object (query.Query)", "route", ("route",))
 HOME_TEAM = Key(
     "user:", "home_team", "string, the name of an agent that owns data", "route", ("route",)
 )
+FILE = Key("", "file", "string, the name of an artifact", "collect", ("slipway ask",))
 REMEMBERED = Key("temp:", "remembered", "list of strings", "recall", ("route", "writer"))
 MEMORY_FAILED = Key("temp:", "memory_failed", "true", "recall", ("collect",))
 TOKEN = Key("temp:", "databricks_token", "string", "the front", ("specialists", "signed_in"))

@@ -38,6 +38,11 @@ _OVERVIEW = re.compile(
     r"\bwie l(?:ä|ae)uft(?: es)?\b|\bvue d'ensemble\b",
     re.I,
 )
+_CSV = re.compile(
+    r"\b(?:(?:as|in|into|to|als|im|en|au format) (?:a |an |ein(?:e)? |un )?)?"
+    r"(?:csv|spreadsheet|excel)\b(?:[- ](?:file|format|datei))?",
+    re.I,
+)
 _COUNTED = "one two three four five six seven eight nine ten eleven twelve thirteen"
 _NUMBERS = {word: number for number, word in enumerate(_COUNTED.split(), 1)}
 _LAST = re.compile(
@@ -76,6 +81,7 @@ class Mentions:
     last_weeks: int = 0
     everywhere: bool = False
     overview: bool = False
+    csv: bool = False
     spans: tuple[Span, ...] = field(default=(), repr=False)
 
 
@@ -103,7 +109,8 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
     everywhere = list(_EVERYWHERE.finditer(text))
     weeks, last_weeks, periods = _period(text, catalog.year)
     overview = list(_OVERVIEW.finditer(text))
-    spans += [hit.span() for hit in (*grouped, *everywhere, *overview)] + periods
+    files = list(_CSV.finditer(text))
+    spans += [hit.span() for hit in (*grouped, *everywhere, *overview, *files)] + periods
     return Mentions(
         measures=tuple(names["measure"]),
         lists=tuple(names["list"]),
@@ -116,6 +123,7 @@ def mentions(text: str, catalog: Catalog) -> Mentions:
         last_weeks=last_weeks,
         everywhere=bool(everywhere),
         overview=bool(overview),
+        csv=bool(files),
         spans=tuple(spans),
     )
 

@@ -1,4 +1,4 @@
-"""The three buckets of an environment: what was built, what was done, and what is allowed."""
+"""The buckets of an environment: what was built, done, allowed, and made for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from infra.resource import Declarations, Resource
 TYPE = "google_storage_bucket"
 # releases: bundles and release documents, never rewritten. control: the deployer's lock, journal
 # and history. policy: the descriptor and what Terraform allows; the deployer only reads it.
-USES = ("releases", "control", "policy")
+# artifacts: files that people asked for, by conversation.
+USES = ("releases", "control", "policy", "artifacts")
 SOFT_DELETE_SECONDS = 7 * 24 * 3600
 
 

@@ -94,6 +94,8 @@ def _agent(agent: AgentManifest, *, memory: bool) -> Iterator[Binding]:
     if agent.app_name:
         needs = "sessions.create, sessions.get, sessions.appendEvent"
         yield Binding(who, "roles/aiplatform.sessionUser", f"engine/{who}", needs)
+        needs = "objects.insert, objects.get, objects.list of files that people asked for"
+        yield Binding(who, "roles/storage.objectUser", "bucket/artifacts", needs)
     for other in agent.calls:
         needs = "reasoningEngines.query, reasoningEngines.a2a"
         yield Binding(who, "roles/aiplatform.user", f"engine/{other}", needs)

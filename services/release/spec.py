@@ -100,7 +100,11 @@ def kit_env(target: Target, descriptor: Descriptor, bundle: Bundle, release: str
         "SLIPWAY_CONTROL_BUCKET": descriptor.buckets.control,
         "SLIPWAY_STORAGE_ENDPOINT": target.endpoints.storage,
         "SLIPWAY_TURNS_PER_MINUTE": str(environment.turns_per_minute),
-    }
+    } | (
+        {"SLIPWAY_ARTIFACTS_BUCKET": artifacts}
+        if (artifacts := descriptor.buckets.artifacts)
+        else {}
+    )
 
 
 def declared_env(target: Target, descriptor: Descriptor, manifest: AgentManifest) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.agents.conftest import KEY
 METHODS = {
     "async_create_session",
     "async_rewind",
+    "async_get_file",
     "async_stream_query",
     "async_stream_decide",
     "async_stream_resume",
@@ -35,21 +37,25 @@ def stated(user: str = "maria", audience: str = "router", key: str = KEY) -> str
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("", "does not state its caller"),
-        ("maria", "not valid"),
-        (stated("sam"), "of another user"),
-        (stated(audience="supply"), "for another agent"),
-        (stated(key="another key that is long enough for hs256"), "not valid"),
+        (lambda: "", "does not state its caller"),
+        (lambda: "maria", "not valid"),
+        (lambda: stated("sam"), "of another user"),
+        (lambda: stated(audience="supply"), "for another agent"),
+        (lambda: stated(key="another key that is long enough for hs256"), "not valid"),
     ],
     ids=["none", "a name", "another user", "another agent", "another key"],
 )
-async def test_it_refuses_who_does_not_say_who_asks(app: Any, statement: str, words: str) -> None:
-    who = {"user_id": "maria", "caller": statement}
+async def test_it_refuses_who_does_not_say_who_asks(
+    app: Any, statement: Callable[[], str], words: str
+) -> None:
+    who = {"user_id": "maria", "caller": statement()}  # a statement lasts for a minute
     talk = {"session_id": "s1", **who}
     with pytest.raises(caller.CallerRefused, match=words):
         await app.async_create_session(**who)
     with pytest.raises(caller.CallerRefused, match=words):
         await app.async_rewind(invocation_id="i1", **talk)
+    with pytest.raises(caller.CallerRefused, match=words):
+        await app.async_get_file(name="spend.csv", **talk)
     for events in (
         app.async_stream_query(message="spend?", **talk),
         app.async_stream_decide(decision="approve", invocation_id="i1", **talk),

@@ -132,6 +132,19 @@ def test_an_agent_is_switched_off_without_a_deployment(up: Any, slipway: Slipway
     assert wait_until(lambda: slipway.json(*question)["answer"] != "Closed.", 20)
 
 
+def test_an_answer_is_saved_as_a_file(up: Any, slipway: Slipway) -> None:
+    question = "Acme Pure spend by region as a CSV"
+    answer = slipway.json("ask", "local", question, "--user", "lee")
+    name = "media_spend_eur_by_region.csv"
+    assert f"Saved as {name}, version 1." in answer["answer"]
+    where = ("--user", "lee", "--session", answer["session"])
+    printed = slipway.run("file", "local", name, *where)
+    rows = list(csv.reader(printed.stdout.splitlines()))
+    assert rows[0] == ["region", "media_spend_eur (EUR)"]
+    assert ["Western Europe", "436449"] in rows
+    assert slipway.run("file", "local", "other.csv", *where).returncode == 1
+
+
 CANARY = "local-user-canary-6d1f"
 
 

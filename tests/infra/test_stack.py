@@ -91,6 +91,7 @@ def test_buckets_are_closed_and_keep_versions(stacks: dict[str, Stack]) -> None:
         "releases": "acme-local-local-releases",
         "control": "acme-local-local-control",
         "policy": "acme-local-local-policy",
+        "artifacts": "acme-local-local-artifacts",
     }
     for bucket in buckets.values():
         assert bucket["uniform_bucket_level_access"] is True

@@ -27,6 +27,8 @@ def write_brief(brief: Brief) -> str:
     parts = [_finding(finding, query, brief.rounding) for finding in brief.findings]
     parts += [_listing(listing, query, brief.rounding) for listing in brief.listings]
     parts += brief.notes
+    if brief.file:
+        parts.append(f"Saved as {brief.file}.")
     if brief.run is not None:
         parts.append(_run(brief.run))
     if why := _why(brief):
